@@ -1,0 +1,48 @@
+/** Compression behind one table. Thread-safe: no state is shared between calls. */
+#ifndef FIRN_CODEC_CODEC_H
+#define FIRN_CODEC_CODEC_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/slice.h"
+
+typedef enum firn_codec {
+    FIRN_CODEC_UNCOMPRESSED,
+    FIRN_CODEC_SNAPPY,
+    FIRN_CODEC_GZIP,    /**< RFC 1952, several members too; zlib (RFC 1950) framing is accepted when reading */
+    FIRN_CODEC_DEFLATE, /**< RFC 1951 without framing, as Avro has it */
+    FIRN_CODEC_BROTLI,
+    FIRN_CODEC_LZ4_RAW,
+    FIRN_CODEC_LZ4_HADOOP, /**< Parquet's deprecated LZ4: Hadoop's frames, or a bare block */
+    FIRN_CODEC_ZSTD
+} firn_codec;
+
+/** Level that means "the codec's default as firn's documentation states it". */
+#define FIRN_CODEC_LEVEL_DEFAULT INT32_MIN
+
+/** Lower-case name, never NULL. */
+const char *firn_codec_name(firn_codec codec);
+/** Whether this build can read, and write, the codec. */
+bool firn_codec_can_read(firn_codec codec);
+bool firn_codec_can_write(firn_codec codec);
+
+/** Appends the compressed form of `input` to `out`. A level outside the codec's range is INVALID. */
+firn_status firn_codec_compress(firn_codec codec, int level, firn_slice input, firn_buffer *out,
+                                firn_error *error);
+
+/** Decompresses to exactly `out_size` bytes; any other size is CORRUPT. Several zstd frames or gzip members in a row are one input. */
+firn_status firn_codec_decompress(firn_codec codec, firn_slice input, uint8_t *out, size_t out_size,
+                                  firn_error *error);
+
+/** Appends the decompressed form, whose size is not known; LIMIT when it would pass the buffer's maximum. */
+firn_status firn_codec_decompress_growing(firn_codec codec, firn_slice input, firn_buffer *out,
+                                          firn_error *error);
+
+/** CRC-32 of zlib and gzip (Parquet pages, Puffin); start with 0. */
+uint32_t firn_crc32(uint32_t crc, firn_slice data);
+/** MurmurHash3 x86 32-bit with seed 0 (Iceberg specification, appendix B). */
+uint32_t firn_murmur3_32(firn_slice data);
+/** XXH64 with seed 0 (Parquet bloom filters). */
+uint64_t firn_xxhash64(firn_slice data);
+
+#endif
