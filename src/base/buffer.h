@@ -23,7 +23,9 @@ static inline firn_buffer firn_buffer_with_maximum(size_t maximum) {
 
 void firn_buffer_release(firn_buffer *buffer);
 /** Empties it and keeps the memory. */
-static inline void firn_buffer_clear(firn_buffer *buffer) { buffer->size = 0; }
+static inline void firn_buffer_clear(firn_buffer *buffer) {
+    buffer->size = 0;
+}
 
 /** Room for `more` bytes behind the present ones. LIMIT above the maximum, NO_MEMORY. */
 firn_status firn_buffer_reserve(firn_buffer *buffer, size_t more, firn_error *error);

@@ -10,6 +10,8 @@
 typedef struct firn_read_at {
     /** Fills `out` with exactly `size` bytes from `offset`, or fails. Thread-safe; shares no cursor. */
     firn_status (*read)(void *context, uint64_t offset, void *out, size_t size, firn_error *error);
+    /** NULL, or gives the bytes where they already lie in memory (valid as long as the file); the range has been checked. */
+    const uint8_t *(*borrow)(void *context, uint64_t offset, size_t size);
     void *context;
     uint64_t size;    /**< of the whole file, bytes */
     const char *name; /**< for messages: the location */

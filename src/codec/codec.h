@@ -9,7 +9,7 @@
 typedef enum firn_codec {
     FIRN_CODEC_UNCOMPRESSED,
     FIRN_CODEC_SNAPPY,
-    FIRN_CODEC_GZIP,    /**< RFC 1952, several members too; zlib (RFC 1950) framing is accepted when reading */
+    FIRN_CODEC_GZIP, /**< RFC 1952, several members too; zlib (RFC 1950) framing is accepted when reading */
     FIRN_CODEC_DEFLATE, /**< RFC 1951 without framing, as Avro has it */
     FIRN_CODEC_BROTLI,
     FIRN_CODEC_LZ4_RAW,

@@ -1,0 +1,48 @@
+# Language, warnings, optimisation and sanitizers, the same for every target.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+# Assertions stay on in every build: no -DNDEBUG.
+set(CMAKE_C_FLAGS_RELEASE "-O2")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
+add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla -Werror
+                    -fstack-protector-strong)
+
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FIRN_SANITIZE AND NOT FIRN_TSAN)
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    add_link_options(-Wl,-z,relro,-z,now)
+endif()
+
+if(FIRN_SANITIZE AND FIRN_TSAN)
+    message(FATAL_ERROR "FIRN_SANITIZE and FIRN_TSAN exclude each other.")
+endif()
+if(FIRN_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "FIRN_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang.")
+endif()
+if(FIRN_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
+                        -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+if(FIRN_TSAN)
+    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=thread)
+endif()
+if((FIRN_SANITIZE OR FIRN_TSAN) AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # Instrumentation hides initialisations from gcc's flow analysis.
+    add_compile_options(-Wno-error=maybe-uninitialized)
+endif()
+if(FIRN_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,1 @@
+# Filled in once there is something to install.

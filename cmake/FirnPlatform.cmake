@@ -1,0 +1,10 @@
+# 64-bit little-endian Linux, nothing else: file formats and positional I/O rely on it.
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    message(FATAL_ERROR "firn builds on Linux only; this is ${CMAKE_SYSTEM_NAME}.")
+endif()
+if(NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+    message(FATAL_ERROR "firn builds on 64-bit machines only.")
+endif()
+if(NOT CMAKE_C_BYTE_ORDER STREQUAL "LITTLE_ENDIAN")
+    message(FATAL_ERROR "firn builds on little-endian machines only.")
+endif()
