@@ -1,0 +1,83 @@
+/**
+ * One output column chunk, built in memory: encodes batches, takes raw pages, keeps statistics and page index. It knows
+ * nothing of the file, so chunks of a row group can be built in parallel, one writer per thread, and handed to the file writer in leaf order.
+ */
+#ifndef FIRN_PARQUET_CHUNK_WRITER_H
+#define FIRN_PARQUET_CHUNK_WRITER_H
+
+#include "parquet/batch.h"
+#include "parquet/chunk_reader.h"
+#include "parquet/schema.h"
+
+/** How bytes are laid out; from the table's write.parquet.* properties. */
+typedef struct firn_parquet_write_options {
+    firn_parquet_compression compression;
+    int compression_level;      /**< FIRN_CODEC_LEVEL_DEFAULT: the codec's default */
+    int32_t page_size_bytes;    /**< uncompressed; write.parquet.page-size-bytes, 1 MiB */
+    int32_t page_row_limit;     /**< write.parquet.page-row-limit, 20000 */
+    int32_t dictionary_size_bytes; /**< write.parquet.dict-size-bytes, 2 MiB; 0: no dictionary */
+    int page_version;           /**< 1 or 2 */
+    bool write_page_index;
+    bool write_crc;
+} firn_parquet_write_options;
+
+void firn_parquet_write_options_init(firn_parquet_write_options *options);
+
+typedef struct firn_parquet_chunk_writer firn_parquet_chunk_writer;
+
+/** `leaf` (of the output schema) and `options` are borrowed and must outlive the writer. */
+firn_status firn_parquet_chunk_writer_new(const firn_parquet_leaf *leaf,
+                                          const firn_parquet_write_options *options,
+                                          firn_parquet_chunk_writer **out, firn_error *error);
+void firn_parquet_chunk_writer_free(firn_parquet_chunk_writer *writer);
+
+/**
+ * Encodes a batch: levels are in terms of the output leaf. Dictionary batches are remapped: each entry of the input's dictionary is looked up
+ * once, each value only translated. Falls back to PLAIN when the dictionary passes its limit or does not pay (design, section 14).
+ * A null where the leaf is required is CORRUPT.
+ */
+firn_status firn_parquet_chunk_writer_append(firn_parquet_chunk_writer *writer,
+                                             const firn_parquet_batch *batch, firn_error *error);
+
+/**
+ * Takes a data page as it is (header rewritten, body copied): the caller has made sure that it is PLAIN (no dictionary), of the leaf's
+ * physical type, maximum levels and the writer's codec, that it begins and ends at row boundaries, and gives its counts. `minimum`/`maximum` data == NULL: unknown, then the chunk's
+ * bounds come from firn_parquet_chunk_writer_merge_statistics.
+ */
+firn_status firn_parquet_chunk_writer_append_page(firn_parquet_chunk_writer *writer,
+                                                  const firn_parquet_page *page, int64_t row_count,
+                                                  int64_t null_count, firn_error *error);
+
+/** Chunk-level statistics of an input whose pages were appended raw: bounds (NULL data: unknown, so the output's are left out) and NaN count (-1: unknown). */
+firn_status firn_parquet_chunk_writer_merge_statistics(firn_parquet_chunk_writer *writer,
+                                                       firn_slice minimum, firn_slice maximum,
+                                                       int64_t nan_count, firn_error *error);
+
+/** What a finished chunk holds, for Iceberg's metrics. Slices belong to the chunk. */
+typedef struct firn_parquet_chunk_counts {
+    int64_t level_count, row_count, null_count; /**< null_count: levels below the maximum definition level */
+    int64_t nan_count;                          /**< -1: unknown */
+    firn_slice minimum, maximum; /**< PLAIN form, untruncated up to 4 KiB each (longer ones: left out); data == NULL: none or unknown. NaN excluded; zeros as -0 / +0 */
+    int64_t bytes_copied, bytes_encoded;        /**< compressed page bytes, by the way that they went */
+} firn_parquet_chunk_counts;
+
+/** A finished chunk: bytes and metadata with offsets relative to the chunk's start. */
+typedef struct firn_parquet_chunk {
+    firn_buffer bytes;
+    firn_arena *arena; /**< owns what follows */
+    firn_parquet_column_chunk metadata;
+    firn_parquet_offset_index offset_index;
+    bool has_column_index;
+    firn_parquet_column_index column_index;
+    firn_parquet_chunk_counts counts;
+} firn_parquet_chunk;
+
+/** Flushes pages and dictionary. The writer can then only be freed. */
+firn_status firn_parquet_chunk_writer_finish(firn_parquet_chunk_writer *writer,
+                                             firn_parquet_chunk *out, firn_error *error);
+void firn_parquet_chunk_release(firn_parquet_chunk *chunk);
+
+/** Bytes held by the writer now, for the memory limit. */
+size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer);
+
+#endif

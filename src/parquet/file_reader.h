@@ -1,0 +1,34 @@
+/** An open Parquet file: footer and schema. Immutable after opening, so it may be shared between threads. */
+#ifndef FIRN_PARQUET_FILE_READER_H
+#define FIRN_PARQUET_FILE_READER_H
+
+#include "parquet/schema.h"
+
+typedef struct firn_parquet_file {
+    firn_arena *arena;
+    firn_read_at source;
+    const firn_parquet_file_metadata *metadata;
+    const firn_parquet_schema *schema;
+} firn_parquet_file;
+
+/** Reads and checks footer and schema (column counts of row groups, types against the schema, sums of rows). `source` is copied; what it points to must outlive the file. */
+firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file **out,
+                                   firn_error *error);
+void firn_parquet_file_close(firn_parquet_file *file);
+
+/**
+ * Bytes of a column chunk: starts at the smallest of dictionary and data page offset that is above 0 (the dictionary's may
+ * be 0, absent or equal: then the page type at the start decides), ends after total_compressed_size. `file_offset` is ignored. Checked against the file's size.
+ */
+firn_status firn_parquet_chunk_range(const firn_parquet_file *file, size_t row_group, size_t leaf,
+                                     uint64_t *offset, uint64_t *size, firn_error *error);
+
+/**
+ * Refuses by name what this version can't decode in a chunk, from the footer alone: encryption, other-file chunks, codecs, encodings
+ * listed in `encodings` / `encoding_stats` (BIT_PACKED is fine as a level encoding in files whose levels are RLE, since Java lists it always).
+ * UNSUPPORTED names the column and the encoding.
+ */
+firn_status firn_parquet_chunk_supported(const firn_parquet_file *file, size_t row_group,
+                                         size_t leaf, firn_error *error);
+
+#endif
