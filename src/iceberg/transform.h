@@ -1,0 +1,38 @@
+/** Partition transforms (specification, "Partition Transforms" and appendix B). */
+#ifndef FIRN_ICEBERG_TRANSFORM_H
+#define FIRN_ICEBERG_TRANSFORM_H
+
+#include "iceberg/value.h"
+
+typedef enum firn_transform_kind {
+    FIRN_TRANSFORM_IDENTITY,
+    FIRN_TRANSFORM_BUCKET,
+    FIRN_TRANSFORM_TRUNCATE,
+    FIRN_TRANSFORM_YEAR,
+    FIRN_TRANSFORM_MONTH,
+    FIRN_TRANSFORM_DAY,
+    FIRN_TRANSFORM_HOUR,
+    FIRN_TRANSFORM_VOID,
+    FIRN_TRANSFORM_UNKNOWN /**< kept as text; its result type is string; never applied */
+} firn_transform_kind;
+
+typedef struct firn_transform {
+    firn_transform_kind kind;
+    int32_t parameter; /**< bucket count or truncate width */
+    const char *text;  /**< as it stands in the metadata */
+} firn_transform;
+
+firn_status firn_transform_parse(const char *text, firn_arena *arena, firn_transform *out,
+                                 firn_error *error);
+/** Result type for a source type (day: DATE as int, see the specification); INVALID where the transform can't take the type. */
+firn_status firn_transform_result_type(const firn_transform *transform, const firn_type *source,
+                                       firn_arena *arena, const firn_type **out, firn_error *error);
+/** Null gives null. Text results borrow from the source. */
+firn_status firn_transform_apply(const firn_transform *transform, const firn_type *source,
+                                 const firn_value *value, firn_arena *arena, firn_value *out,
+                                 firn_error *error);
+/** For partition paths: "2024-01", "2024-01-31", "2024-01-31-12", others as firn_value_print; null: "null". Appends, not yet URL-encoded. */
+firn_status firn_transform_print(const firn_transform *transform, const firn_type *result,
+                                 const firn_value *value, firn_buffer *out, firn_error *error);
+
+#endif
