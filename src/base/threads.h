@@ -19,7 +19,8 @@ typedef firn_status (*firn_pool_task)(void *context, size_t index, firn_error *e
 /**
  * Runs task(context, 0 … count-1), in rising order of start, on the pool and on the calling thread, and
  * waits for all. After a failure, or once cancelled (base/cancel.h), no new index is started; the failure
- * of the lowest index is returned. `pool` NULL: on the calling thread. One call at a time for a pool.
+ * of the lowest index is returned. `pool` NULL: on the calling thread. A call while the pool is busy (from
+ * within a task, say) runs on the calling thread alone.
  */
 firn_status firn_pool_each(firn_pool *pool, size_t count, firn_pool_task task, void *context,
                            firn_error *error);

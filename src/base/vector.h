@@ -20,13 +20,13 @@
         size_t capacity;                                                                           \
     }
 
-/** Makes room for at least `wanted` items of `item_size` bytes. */
-firn_status firn_vector_grow(void **items, size_t *capacity, size_t wanted, size_t item_size,
+/** Makes room for at least `wanted` items of `item_size` bytes; `items_address` points to the array's pointer. */
+firn_status firn_vector_grow(void *items_address, size_t *capacity, size_t wanted, size_t item_size,
                              firn_error *error);
 
 #define firn_vector_reserve(vector, error, wanted)                                                 \
-    firn_vector_grow((void **)&(vector)->items, &(vector)->capacity, (wanted),                     \
-                     sizeof *(vector)->items, (error))
+    firn_vector_grow(&(vector)->items, &(vector)->capacity, (wanted), sizeof *(vector)->items,     \
+                     (error))
 
 /** Appends a value; an expression of type firn_status. */
 #define firn_vector_push(vector, error, ...)                                                       \
