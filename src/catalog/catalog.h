@@ -1,0 +1,111 @@
+/**
+ * Catalogs: who holds the pointer to a table's current metadata file, and how it is swapped (design, section 6.2). Not thread-safe: one handle per thread.
+ */
+#ifndef FIRN_CATALOG_CATALOG_H
+#define FIRN_CATALOG_CATALOG_H
+
+#include "iceberg/update.h"
+#include "storage/storage.h"
+
+typedef struct firn_catalog firn_catalog;
+
+/** "a.b.table": everything before the last dot is the namespace (levels joined by "."). */
+typedef struct firn_table_name {
+    const char *namespace_name; /**< "" for none */
+    const char *name;
+} firn_table_name;
+
+/** The current metadata of a table as its catalog sees it. */
+typedef struct firn_table_pointer {
+    char *metadata_location;       /**< owned */
+    firn_table_metadata *metadata; /**< owned */
+} firn_table_pointer;
+
+void firn_table_pointer_release(firn_table_pointer *pointer);
+
+typedef struct firn_catalog_operations {
+    firn_status (*list)(void *implementation,
+                        firn_status (*visit)(void *context, firn_table_name name,
+                                             const char *metadata_location, firn_error *error),
+                        void *context, firn_error *error);
+    firn_status (*load)(void *implementation, firn_table_name name, firn_table_pointer *out,
+                        firn_error *error);
+    firn_status (*commit)(void *implementation, firn_table_name name,
+                          const firn_table_pointer *base, const firn_table_update *update,
+                          firn_table_pointer *out, firn_error *error);
+    firn_status (*create)(void *implementation, firn_table_name name,
+                          firn_table_metadata *metadata, firn_table_pointer *out,
+                          firn_error *error);
+    firn_status (*register_table)(void *implementation, firn_table_name name,
+                                  const char *metadata_location, firn_error *error);
+    firn_status (*check_writable)(void *implementation, firn_table_name name, firn_error *error);
+    const char *(*describe)(void *implementation);
+    void (*free)(void *implementation);
+} firn_catalog_operations;
+
+struct firn_catalog {
+    const firn_catalog_operations *operations;
+    void *implementation;
+};
+
+void firn_catalog_close(firn_catalog *catalog);
+
+/** Every table, sorted by namespace and name. */
+firn_status firn_catalog_list(firn_catalog *catalog,
+                              firn_status (*visit)(void *context, firn_table_name name,
+                                                   const char *metadata_location,
+                                                   firn_error *error),
+                              void *context, firn_error *error);
+
+/** NOT_FOUND when the catalog has no such table; when the pointer names a missing file: NOT_FOUND saying so, with the metadata files of the folder as candidates, never an empty table. */
+firn_status firn_catalog_load(firn_catalog *catalog, firn_table_name name, firn_table_pointer *out,
+                              firn_error *error);
+
+/**
+ * One attempt: checks requirements against `base`, applies the update, writes the new metadata file, syncs, swaps the pointer. OK: *out is the new state.
+ * CONFLICT: the pointer moved (or a requirement failed) and nothing changed; our metadata file is removed. COMMIT_UNKNOWN: can't be told; nothing is removed. Any other failure: nothing
+ * changed for sure.
+ */
+firn_status firn_catalog_commit(firn_catalog *catalog, firn_table_name name,
+                                const firn_table_pointer *base, const firn_table_update *update,
+                                firn_table_pointer *out, firn_error *error);
+
+/** Writes the first metadata file of a new table and its pointer; EXISTS. Takes `metadata` over. */
+firn_status firn_catalog_create(firn_catalog *catalog, firn_table_name name,
+                                firn_table_metadata *metadata, firn_table_pointer *out,
+                                firn_error *error);
+/** Points a new name at an existing metadata file (read and checked first); EXISTS. */
+firn_status firn_catalog_register(firn_catalog *catalog, firn_table_name name,
+                                  const char *metadata_location, firn_error *error);
+/** UNSUPPORTED with what to do instead when tables named like this can't be committed to (read-only paths). Changes nothing. */
+firn_status firn_catalog_check_writable(firn_catalog *catalog, firn_table_name name,
+                                        firn_error *error);
+/** "SQLite catalog 'default' in /x/catalog.db" … */
+const char *firn_catalog_describe(const firn_catalog *catalog);
+
+/* The catalogs. `storage` is borrowed. */
+
+typedef struct firn_sql_options {
+    const char *path;         /**< SQLite file */
+    const char *catalog_name; /**< NULL: the only one in the file; INVALID naming them when there are several */
+    const char *warehouse;    /**< NULL, or where new tables go */
+    bool create;              /**< make the file and its tables when absent */
+    bool read_only;
+} firn_sql_options;
+
+/** SQLite in PyIceberg's and Java's layout: V1, V0 accepted, never altered; `iceberg_type` 'TABLE' or NULL. NOT_FOUND when the file is absent and `create` is false. */
+firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage *storage,
+                                  firn_catalog **out, firn_error *error);
+
+/**
+ * A table by path: a folder of a directory table (its current metadata is v<N>[.gz].metadata.json), or read-only: any other folder with metadata, or a metadata file. Table names
+ * are ignored by this catalog.
+ */
+firn_status firn_catalog_path_open(const char *path, firn_storage *storage, firn_catalog **out,
+                                   firn_error *error);
+
+/** "<location>/metadata", or write.metadata.path; owned (firn_free). */
+firn_status firn_metadata_folder(const firn_table_metadata *metadata, char **out,
+                                 firn_error *error);
+
+#endif

@@ -1,0 +1,39 @@
+/**
+ * A storage that wraps another one and plays faults, for tests: the Nth call that changes or reads something fails, is cut short, or ends the
+ * process as a power cut would; every call is traced, so that the order of syncs can be checked.
+ */
+#ifndef FIRN_STORAGE_FAULT_H
+#define FIRN_STORAGE_FAULT_H
+
+#include "storage/storage.h"
+
+typedef enum firn_fault_kind {
+    FIRN_FAULT_NONE,
+    FIRN_FAULT_FAIL,       /**< the call fails with IO and has no effect */
+    FIRN_FAULT_FAIL_AFTER, /**< the call takes effect, then fails (an ambiguous write) */
+    FIRN_FAULT_SHORT,      /**< a write puts down half of its bytes, then fails as a full disk would */
+    FIRN_FAULT_KILL,       /**< _exit(137) before the call */
+    FIRN_FAULT_KILL_AFTER  /**< _exit(137) after it */
+} firn_fault_kind;
+
+typedef struct firn_fault_plan {
+    firn_fault_kind kind;
+    uint64_t at;              /**< 1: the first call that counts */
+    const char *operation;    /**< NULL: every call counts; else only "read", "create", "write", "finish", "create_exclusive", "replace", "delete", "list", "open", "stat", "catalog" */
+    bool and_following;
+    const char *trace_path;   /**< NULL, or a file that gets a line "operation location" for each call */
+} firn_fault_plan;
+
+/** Takes `inner` over. */
+firn_status firn_storage_with_faults(firn_storage *inner, const firn_fault_plan *plan,
+                                     firn_storage **out, firn_error *error);
+
+/** Reads a plan from FIRN_FAULT ("kill:7", "fail:3:write", "fail-after:1:catalog", "short:2:write", a trailing "+" for and-following) and FIRN_FAULT_TRACE; only the test build of the program calls it. *present false when neither is set. */
+firn_status firn_fault_plan_from_environment(firn_fault_plan *plan, bool *present,
+                                             firn_error *error);
+
+/** A point outside storage that counts as a call (the SQL catalog's UPDATE and COMMIT name "catalog"): does what the plan says. No effect without a plan. */
+firn_status firn_fault_point(const char *operation, const char *what, bool after,
+                             firn_error *error);
+
+#endif

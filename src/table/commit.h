@@ -1,0 +1,39 @@
+/** Committing file changes to a ref as one snapshot (design, 6.3). */
+#ifndef FIRN_TABLE_COMMIT_H
+#define FIRN_TABLE_COMMIT_H
+
+#include "table/journal.h"
+
+typedef struct firn_summary_item {
+    const char *key, *value;
+} firn_summary_item;
+
+typedef struct firn_file_change {
+    const char *operation; /**< "append", "replace" */
+    /** Files to add, ADDED entries. A sequence number given (has_sequence_number) is written explicitly: rewrites keep the data sequence number of what they replace. */
+    const firn_manifest_entry *added;
+    size_t added_count;
+    /** Live files of `files` that go: pointers into files->data / files->deletes. */
+    const firn_live_file *const *removed;
+    size_t removed_count;
+    const firn_live_files *files; /**< of the pinned snapshot; NULL for appends */
+    const firn_summary_item *summary; /**< extra summary items */
+    size_t summary_count;
+} firn_file_change;
+
+typedef struct firn_commit_result {
+    int64_t snapshot_id;
+    int64_t sequence_number;
+    size_t manifests_written, manifests_kept;
+    int attempts;
+} firn_commit_result;
+
+/**
+ * Writes manifests, manifest list and metadata and swaps the pointer, once. Every file is journaled before it is written. OK: the table is at the new snapshot and *table is reloaded.
+ * CONFLICT: the table moved; manifests and list are removed, data files are left to the caller. COMMIT_UNKNOWN: everything is kept.
+ */
+firn_status firn_table_commit_files(firn_table *table, firn_journal *journal,
+                                    const firn_file_change *change, firn_commit_result *out,
+                                    firn_error *error);
+
+#endif

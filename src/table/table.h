@@ -1,0 +1,61 @@
+/** A table in use: loaded through its catalog and pinned to one snapshot of one ref (design, section 6.3). Single-threaded. */
+#ifndef FIRN_TABLE_TABLE_H
+#define FIRN_TABLE_TABLE_H
+
+#include "base/threads.h"
+#include "catalog/catalog.h"
+#include "iceberg/manifest.h"
+
+typedef struct firn_table {
+    firn_storage *storage; /**< borrowed */
+    firn_catalog *catalog; /**< borrowed */
+    char *namespace_name, *name;
+    char *display_name;    /**< "a.b", or the path; for messages */
+    firn_table_pointer pointer;
+    const firn_table_metadata *metadata; /**< of pointer */
+    char *ref;             /**< "main" unless asked otherwise */
+    const firn_snapshot *snapshot; /**< the ref's head, or NULL: the table has no rows there */
+} firn_table;
+
+/** Loads and pins. `ref` NULL: main. A ref that does not exist is NOT_FOUND, but main of a table without snapshots is fine. */
+firn_status firn_table_open(firn_catalog *catalog, firn_storage *storage, firn_table_name name,
+                            const char *display_name, const char *ref, firn_table **out,
+                            firn_error *error);
+void firn_table_close(firn_table *table);
+
+/** Manifests of a snapshot in list order, from its manifest list or its v1 `manifests` (then lengths come from the files). In `arena`. */
+firn_status firn_table_manifests(firn_table *table, const firn_snapshot *snapshot,
+                                 firn_arena *arena, const firn_manifest_file **out, size_t *count,
+                                 firn_error *error);
+
+/** Entries of one manifest, DELETED ones too; all memory in `arena`. */
+firn_status firn_table_read_manifest(firn_table *table, const firn_manifest_file *manifest,
+                                     firn_arena *arena, firn_manifest_visitor visit, void *context,
+                                     firn_error *error);
+
+/** A live file with the manifest that names it. */
+typedef struct firn_live_file {
+    firn_manifest_entry entry;
+    size_t manifest_index;
+} firn_live_file;
+
+typedef struct firn_live_files {
+    firn_arena *arena;
+    const firn_manifest_file *manifests;
+    size_t manifest_count;
+    firn_live_file *data;    /**< live data files, in manifest order */
+    size_t data_count;
+    firn_live_file *deletes; /**< live delete files */
+    size_t delete_count;
+} firn_live_files;
+
+/** All live files of a snapshot (NULL: none). Release with firn_live_files_release. */
+firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
+                                  firn_live_files *out, firn_error *error);
+void firn_live_files_release(firn_live_files *files);
+
+/** Refuses by name (UNSUPPORTED) what firn can't change yet or never: `what` says for which verb. Reads metadata only. */
+firn_status firn_table_check_supported(const firn_table *table, const char *what,
+                                       firn_error *error);
+
+#endif
