@@ -1,0 +1,19 @@
+/** write.parquet.* and friends of a table as options of the Parquet writer. */
+#ifndef FIRN_DATA_WRITE_OPTIONS_H
+#define FIRN_DATA_WRITE_OPTIONS_H
+
+#include "iceberg/metadata.h"
+#include "parquet/chunk_writer.h"
+
+typedef struct firn_data_write_options {
+    firn_parquet_write_options parquet;
+    int64_t row_group_size_bytes;  /**< uncompressed; write.parquet.row-group-size-bytes, 128 MiB */
+    int64_t row_group_row_limit;   /**< write.parquet.row-group-row-limit if set, else firn's cap (1,048,576) */
+    int64_t target_file_size_bytes; /**< write.target-file-size-bytes, 512 MiB */
+} firn_data_write_options;
+
+/** INVALID names a property with a wrong value; UNSUPPORTED a codec that this build can't write, or write.format.default of avro or orc. */
+firn_status firn_data_write_options_read(const firn_table_metadata *metadata,
+                                         firn_data_write_options *out, firn_error *error);
+
+#endif

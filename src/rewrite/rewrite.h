@@ -1,0 +1,59 @@
+/** Groups of data files to new files (design, sections 4.2 and 7). One call rewrites one group; it writes files and commits nothing. */
+#ifndef FIRN_REWRITE_REWRITE_H
+#define FIRN_REWRITE_REWRITE_H
+
+#include "base/threads.h"
+#include "data/write_options.h"
+#include "table/journal.h"
+
+typedef struct firn_rewrite_progress {
+    /** Called from any thread with compressed input bytes done since the last call; nullable. */
+    void (*advance)(void *context, int64_t bytes);
+    void *context;
+} firn_rewrite_progress;
+
+typedef struct firn_rewrite_settings {
+    firn_table *table;             /**< pinned; only read */
+    firn_journal *journal;         /**< every output is named here first; nullable in tests */
+    firn_pool *pool;
+    int64_t memory_bytes;          /**< --memory */
+    const firn_data_write_options *write;
+    bool copy_pages;               /**< false: decode and encode everything (for tests and comparison) */
+    bool verify;                   /**< decode both sides afterwards and compare content hashes */
+    const char *run_id;            /**< UUID text, part of file names */
+    firn_rewrite_progress progress;
+} firn_rewrite_settings;
+
+/** Live data files of one (spec id, partition tuple), in the order in which their rows shall stand. */
+typedef struct firn_rewrite_group {
+    const firn_live_file *const *inputs;
+    size_t input_count;
+    const firn_partition_spec *spec;
+    size_t output_count;   /**< planned number of files; rows are cut into this many runs of about equal bytes */
+    size_t group_number;   /**< part of file names */
+} firn_rewrite_group;
+
+typedef struct firn_rewrite_result {
+    firn_arena *arena;
+    firn_data_file *outputs; /**< with metrics, split offsets, partition, sort order id 0 unless all inputs share one and order is kept in a single run */
+    size_t output_count;
+    int64_t rows_in, rows_out;
+    int64_t bytes_in, bytes_out;
+    int64_t bytes_copied, bytes_encoded; /**< compressed input bytes, by the way that they went */
+    int64_t row_groups_out;
+} firn_rewrite_result;
+
+/** Refuses by name, from footers alone, before anything is written: what the inputs hold that can't be rewritten. Also sums what a preview shows. */
+firn_status firn_rewrite_check(const firn_rewrite_settings *settings,
+                               const firn_rewrite_group *group, firn_error *error);
+
+/**
+ * Rewrites. Afterwards rows, and per column nulls and values, are compared between inputs (manifest and footers and what was decoded) and outputs: a difference is
+ * CORRUPT and the outputs are not to be used. On failure everything written is journaled for discarding.
+ */
+firn_status firn_rewrite_binpack(const firn_rewrite_settings *settings,
+                                 const firn_rewrite_group *group, firn_rewrite_result *out,
+                                 firn_error *error);
+void firn_rewrite_result_release(firn_rewrite_result *result);
+
+#endif
