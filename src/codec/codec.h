@@ -1,4 +1,9 @@
-/** Compression behind one table. Thread-safe: no state is shared between calls. */
+/**
+ * Compression behind one table. Thread-safe.
+ *
+ * Levels: gzip and deflate 0 … 9, default 6; brotli 0 … 11, default 4; zstd -131072 … 22, default 3. The
+ * other codecs have none and ignore what is given. Messages name the codec, not the file: callers wrap them.
+ */
 #ifndef FIRN_CODEC_CODEC_H
 #define FIRN_CODEC_CODEC_H
 
@@ -26,15 +31,18 @@ const char *firn_codec_name(firn_codec codec);
 bool firn_codec_can_read(firn_codec codec);
 bool firn_codec_can_write(firn_codec codec);
 
-/** Appends the compressed form of `input` to `out`. A level outside the codec's range is INVALID. */
+/** Appends the compressed form of `input`, at most 2^31 - 1 bytes, to `out`. A level outside the codec's range is INVALID. On failure `out` is as before. */
 firn_status firn_codec_compress(firn_codec codec, int level, firn_slice input, firn_buffer *out,
                                 firn_error *error);
 
-/** Decompresses to exactly `out_size` bytes; any other size is CORRUPT. Several zstd frames or gzip members in a row are one input. */
+/**
+ * Decompresses to exactly `out_size` bytes; any other size is CORRUPT. Several zstd frames or gzip members
+ * in a row are one input. No input at all is 0 bytes, whatever the codec. On failure `out` holds anything.
+ */
 firn_status firn_codec_decompress(firn_codec codec, firn_slice input, uint8_t *out, size_t out_size,
                                   firn_error *error);
 
-/** Appends the decompressed form, whose size is not known; LIMIT when it would pass the buffer's maximum. */
+/** Appends the decompressed form, whose size is not known; LIMIT when it would pass the buffer's maximum. On failure `out` is as before. */
 firn_status firn_codec_decompress_growing(firn_codec codec, firn_slice input, firn_buffer *out,
                                           firn_error *error);
 
