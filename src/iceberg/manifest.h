@@ -132,7 +132,8 @@ firn_status firn_manifest_writer_new(const firn_table_metadata *metadata,
                                      int64_t snapshot_id, firn_manifest_writer **out,
                                      firn_error *error);
 void firn_manifest_writer_free(firn_manifest_writer *writer);
-/** ADDED entries are written with null sequence numbers (to be inherited); EXISTING and DELETED with the numbers given. */
+/** ADDED entries are written with null sequence numbers (to be inherited), but with their data sequence number where `has_sequence_number`
+ * is set (rewrites keep it; a file sequence number is then still null); EXISTING and DELETED with the numbers given. */
 firn_status firn_manifest_writer_add(firn_manifest_writer *writer, const firn_manifest_entry *entry,
                                      firn_error *error);
 /** Estimated size of the file so far, for rolling over at commit.manifest.target-size-bytes. */

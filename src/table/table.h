@@ -37,6 +37,7 @@ firn_status firn_table_read_manifest(firn_table *table, const firn_manifest_file
 typedef struct firn_live_file {
     firn_manifest_entry entry;
     size_t manifest_index;
+    size_t ordinal; /**< of the entry among all entries of its manifest */
 } firn_live_file;
 
 typedef struct firn_live_files {
