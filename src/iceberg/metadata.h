@@ -72,6 +72,7 @@ typedef struct firn_table_metadata {
     size_t property_count;
     const firn_snapshot *snapshots;
     size_t snapshot_count;
+    const uint32_t *snapshots_by_id; /**< positions in `snapshots`, rising by id, for the look-up */
     int64_t current_snapshot_id;   /**< FIRN_NO_SNAPSHOT for absent, null and -1 */
     const firn_snapshot_ref *refs; /**< always has main when there is a current snapshot */
     size_t ref_count;
@@ -79,7 +80,7 @@ typedef struct firn_table_metadata {
     size_t snapshot_log_count;
     const firn_log_entry *metadata_log;
     size_t metadata_log_count;
-    int64_t next_row_id; /**< v3; 0 otherwise */
+    int64_t next_row_id; /**< v3: at least every row id that a snapshot assigned; 0 otherwise */
     bool has_encryption_keys;
 } firn_table_metadata;
 
@@ -93,6 +94,9 @@ firn_status firn_table_metadata_parse(firn_slice bytes, const char *name, firn_t
 firn_status firn_table_metadata_from_json(json_t *document, const char *name,
                                           firn_table_metadata **out, firn_error *error);
 void firn_table_metadata_free(firn_table_metadata *metadata);
+
+/** When a change made on top of `base` at `now_ms` happens: the table's clock never goes back. For snapshot timestamps too. */
+int64_t firn_table_metadata_change_time(const firn_table_metadata *base, int64_t now_ms);
 
 /** Serialises metadata->json; with `gzip` compressed. Appends. */
 firn_status firn_table_metadata_serialize(const firn_table_metadata *metadata, bool gzip,

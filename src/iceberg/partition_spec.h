@@ -9,8 +9,9 @@ typedef struct firn_partition_field {
     int32_t field_id;  /**< numbered from 1000 by position where a v1 table leaves it out */
     const char *name;
     firn_transform transform;
-    /** Bound against the newest schema that has the source; NULL when no schema of the table has it (then the field is readable only as stored). */
+    /** Bound against the current schema, else the newest one that has the source; NULL when no schema of the table has it. */
     const firn_type *source_type;
+    /** NULL where it follows from an unknown source type (identity, truncate, void): then the field is readable only as stored. */
     const firn_type *result_type;
 } firn_partition_field;
 
@@ -20,6 +21,8 @@ typedef struct firn_partition_spec {
     size_t field_count;
 } firn_partition_spec;
 
+/** New reference: the list of fields as manifests' `partition-spec` and v1 metadata have it; NULL when memory is out. */
+json_t *firn_partition_spec_fields_to_json(const firn_partition_spec *spec);
 /** Whether a spec partitions nothing: no fields, or only void ones. */
 bool firn_partition_spec_is_unpartitioned(const firn_partition_spec *spec);
 

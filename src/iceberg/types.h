@@ -81,7 +81,7 @@ const firn_field *firn_schema_find(const firn_schema *schema, int32_t field_id);
 const firn_field *firn_schema_find_name(const firn_schema *schema, const char *dotted_name);
 /** Dotted full name of a field, e.g. "location.lat", in the arena; NULL when absent or memory is out. */
 const char *firn_schema_full_name(const firn_schema *schema, int32_t field_id, firn_arena *arena);
-/** Highest field id at any depth. */
+/** Highest field id at any depth, ids reserved for metadata columns (above 2147483447) left aside; 0 when there is none. */
 int32_t firn_schema_highest_id(const firn_schema *schema);
 bool firn_type_equal(const firn_type *a, const firn_type *b);
 /** Whether the specification's type promotion allows reading `from` as `to` in a table of this format version (equal types too). */

@@ -17,6 +17,7 @@ firn_status firn_table_update_init(firn_table_update *update, firn_error *error)
 void firn_table_update_release(firn_table_update *update);
 
 /* Requirements. */
+/** `table_uuid` NULL (a v1 table without one) adds nothing. */
 firn_status firn_require_uuid(firn_table_update *update, const char *table_uuid, firn_error *error);
 /** `snapshot_id` FIRN_NO_SNAPSHOT: the ref must not exist. */
 firn_status firn_require_ref_snapshot(firn_table_update *update, const char *ref,
@@ -30,9 +31,13 @@ firn_status firn_require_create(firn_table_update *update, firn_error *error);
 /* Updates. JSON arguments are taken over, also on failure. */
 firn_status firn_update_add_snapshot(firn_table_update *update, json_t *snapshot,
                                      firn_error *error);
-/** Sets a branch (or tag) to a snapshot, keeping its retention settings. */
+/**
+ * Sets a branch (or tag) to a snapshot. `existing` (nullable) is the ref as the base has it: its retention settings are sent along, since a
+ * catalog replaces the whole ref, and settings that are not sent are gone.
+ */
 firn_status firn_update_set_snapshot_ref(firn_table_update *update, const char *ref, bool is_branch,
-                                         int64_t snapshot_id, firn_error *error);
+                                         int64_t snapshot_id, const firn_snapshot_ref *existing,
+                                         firn_error *error);
 firn_status firn_update_set_properties(firn_table_update *update, json_t *properties,
                                        firn_error *error);
 firn_status firn_update_remove_properties(firn_table_update *update, json_t *names,
