@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -29,6 +30,12 @@ void firn_json_setup(void) {
 
 firn_status firn_json_parse(firn_slice text, const char *what, json_t **out, firn_error *error) {
     firn_json_setup();
+    /* Jansson takes a zero byte for the end and would believe what stands before it. */
+    const uint8_t *zero = text.size == 0 ? NULL : memchr(text.data, 0, text.size);
+    if (zero != NULL) {
+        return firn_fail_at(error, FIRN_CORRUPT, zero - text.data, "%s: not valid JSON: zero byte",
+                            what);
+    }
     allocation_failed = false;
     json_error_t reason;
     const char *start = text.size == 0 ? "" : (const char *)text.data;
@@ -82,12 +89,9 @@ static const char *kind_name(const json_t *value) {
     return "of an unknown kind";
 }
 
-static bool is_bool(const json_t *value) {
-    return json_is_boolean(value);
-}
-
+/* JSON_TRUE stands for both booleans. */
 static bool is_kind(const json_t *value, json_type kind) {
-    if (kind == JSON_TRUE) return is_bool(value);
+    if (kind == JSON_TRUE) return json_is_boolean(value);
     return json_typeof(value) == kind;
 }
 
