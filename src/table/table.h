@@ -10,10 +10,10 @@ typedef struct firn_table {
     firn_storage *storage; /**< borrowed */
     firn_catalog *catalog; /**< borrowed */
     char *namespace_name, *name;
-    char *display_name;    /**< "a.b", or the path; for messages */
+    char *display_name; /**< "a.b", or the path; for messages */
     firn_table_pointer pointer;
     const firn_table_metadata *metadata; /**< of pointer */
-    char *ref;             /**< "main" unless asked otherwise */
+    char *ref;                           /**< "main" unless asked otherwise */
     const firn_snapshot *snapshot; /**< the ref's head, or NULL: the table has no rows there */
 } firn_table;
 
@@ -21,7 +21,14 @@ typedef struct firn_table {
 firn_status firn_table_open(firn_catalog *catalog, firn_storage *storage, firn_table_name name,
                             const char *display_name, const char *ref, firn_table **out,
                             firn_error *error);
+/** NULL is allowed. */
 void firn_table_close(firn_table *table);
+/** Loads the newest state from the catalog and pins the ref's head anew. Everything borrowed from the old state becomes invalid. */
+firn_status firn_table_reload(firn_table *table, firn_error *error);
+/** Takes a state over (after a commit) and pins the ref's head anew. */
+firn_status firn_table_adopt(firn_table *table, firn_table_pointer *pointer, firn_error *error);
+/** The name by which the catalog knows the table; borrowed. */
+firn_table_name firn_table_own_name(const firn_table *table);
 
 /** Manifests of a snapshot in list order, from its manifest list or its v1 `manifests` (then lengths come from the files). In `arena`. */
 firn_status firn_table_manifests(firn_table *table, const firn_snapshot *snapshot,
@@ -44,7 +51,7 @@ typedef struct firn_live_files {
     firn_arena *arena;
     const firn_manifest_file *manifests;
     size_t manifest_count;
-    firn_live_file *data;    /**< live data files, in manifest order */
+    firn_live_file *data; /**< live data files, in manifest order */
     size_t data_count;
     firn_live_file *deletes; /**< live delete files */
     size_t delete_count;
@@ -55,7 +62,7 @@ firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapsh
                                   firn_live_files *out, firn_error *error);
 void firn_live_files_release(firn_live_files *files);
 
-/** Refuses by name (UNSUPPORTED) what firn can't change yet or never: `what` says for which verb. Reads metadata only. */
+/** Refuses by name (UNSUPPORTED) what the verb `what` can't change. Looks at metadata only. */
 firn_status firn_table_check_supported(const firn_table *table, const char *what,
                                        firn_error *error);
 

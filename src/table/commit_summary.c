@@ -1,0 +1,147 @@
+/** The summary of a new snapshot (specification, "Snapshots" and "Optional Snapshot Summary Fields"). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "firn/version.h"
+#include "table/commit_internal.h"
+
+typedef struct side_totals {
+    int64_t data_files, delete_files, position_files, equality_files;
+    int64_t records, position_deletes, equality_deletes, bytes;
+} side_totals;
+
+static void count_file(side_totals *totals, const firn_data_file *file) {
+    totals->bytes += file->file_size_in_bytes;
+    if (file->content == FIRN_CONTENT_DATA) {
+        totals->data_files++;
+        totals->records += file->record_count;
+        return;
+    }
+    totals->delete_files++;
+    if (file->content == FIRN_CONTENT_POSITION_DELETES) {
+        totals->position_files++;
+        totals->position_deletes += file->record_count;
+    } else {
+        totals->equality_files++;
+        totals->equality_deletes += file->record_count;
+    }
+}
+
+static firn_status set_number(json_t *summary, const char *key, int64_t number, firn_error *error) {
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, number);
+    return firn_json_set_text(summary, key, text, error);
+}
+
+static firn_status set_positive(json_t *summary, const char *key, int64_t number,
+                                firn_error *error) {
+    return number > 0 ? set_number(summary, key, number, error) : FIRN_OK;
+}
+
+/** A total is the parent's plus the change; where the parent has none it can't be known and is left out. */
+static firn_status set_total(json_t *summary, const firn_snapshot *parent, const char *key,
+                             int64_t change, firn_error *error) {
+    int64_t before = 0;
+    if (parent != NULL) {
+        const char *text = json_string_value(json_object_get(parent->summary, key));
+        char *end = NULL;
+        if (text == NULL || *text == '\0') return FIRN_OK;
+        before = strtoll(text, &end, 10);
+        if (*end != '\0') return FIRN_OK;
+    }
+    int64_t after = 0;
+    if (__builtin_add_overflow(before, change, &after) || after < 0) return FIRN_OK;
+    return set_number(summary, key, after, error);
+}
+
+static firn_status count_partition(firn_map *seen, const firn_data_file *file, firn_buffer *key,
+                                   firn_error *error) {
+    firn_buffer_clear(key);
+    FIRN_TRY(firn_buffer_append(key, &file->spec_id, sizeof file->spec_id, error));
+    FIRN_TRY(firn_value_key(file->partition, file->partition_count, key, error));
+    return firn_map_set(seen, firn_buffer_slice(key), NULL, error);
+}
+
+static firn_status changed_partitions(const firn_file_change *change, size_t *out,
+                                      firn_error *error) {
+    firn_status status = FIRN_OK;
+    firn_buffer key = firn_buffer_with_maximum((size_t)1 << 30);
+    firn_map *seen = firn_map_new();
+    if (seen == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < change->added_count; i++) {
+        FIRN_CHECK(count_partition(seen, &change->added[i].file, &key, error));
+    }
+    for (size_t i = 0; i < change->removed_count; i++) {
+        FIRN_CHECK(count_partition(seen, &change->removed[i]->entry.file, &key, error));
+    }
+    *out = firn_map_count(seen);
+out:
+    firn_buffer_release(&key);
+    firn_map_free(seen);
+    return status;
+}
+
+static firn_status set_changes(json_t *summary, const side_totals *added,
+                               const side_totals *removed, firn_error *error) {
+    FIRN_TRY(set_positive(summary, "added-data-files", added->data_files, error));
+    FIRN_TRY(set_positive(summary, "deleted-data-files", removed->data_files, error));
+    FIRN_TRY(set_positive(summary, "removed-delete-files", removed->delete_files, error));
+    FIRN_TRY(
+        set_positive(summary, "removed-position-delete-files", removed->position_files, error));
+    FIRN_TRY(
+        set_positive(summary, "removed-equality-delete-files", removed->equality_files, error));
+    FIRN_TRY(set_positive(summary, "removed-position-deletes", removed->position_deletes, error));
+    FIRN_TRY(set_positive(summary, "removed-equality-deletes", removed->equality_deletes, error));
+    FIRN_TRY(set_positive(summary, "added-records", added->records, error));
+    FIRN_TRY(set_positive(summary, "deleted-records", removed->records, error));
+    FIRN_TRY(set_positive(summary, "added-files-size", added->bytes, error));
+    return set_positive(summary, "removed-files-size", removed->bytes, error);
+}
+
+static firn_status set_totals(json_t *summary, const firn_snapshot *parent,
+                              const side_totals *added, const side_totals *removed,
+                              firn_error *error) {
+    FIRN_TRY(set_total(summary, parent, "total-records", added->records - removed->records, error));
+    FIRN_TRY(set_total(summary, parent, "total-files-size", added->bytes - removed->bytes, error));
+    FIRN_TRY(set_total(summary, parent, "total-data-files", added->data_files - removed->data_files,
+                       error));
+    FIRN_TRY(set_total(summary, parent, "total-delete-files",
+                       added->delete_files - removed->delete_files, error));
+    FIRN_TRY(set_total(summary, parent, "total-position-deletes",
+                       added->position_deletes - removed->position_deletes, error));
+    return set_total(summary, parent, "total-equality-deletes",
+                     added->equality_deletes - removed->equality_deletes, error);
+}
+
+firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapshot *parent,
+                                json_t **out, firn_error *error) {
+    firn_status status = FIRN_OK;
+    const firn_file_change *change = work->change;
+    side_totals added = {0}, removed = {0};
+    size_t partitions = 0;
+    for (size_t i = 0; i < change->added_count; i++) count_file(&added, &change->added[i].file);
+    for (size_t i = 0; i < change->removed_count; i++) {
+        count_file(&removed, &change->removed[i]->entry.file);
+    }
+    json_t *summary = json_object();
+    if (summary == NULL) return firn_fail_memory(error);
+    FIRN_CHECK(firn_json_set_text(summary, "operation", change->operation, error));
+    FIRN_CHECK(set_changes(summary, &added, &removed, error));
+    FIRN_CHECK(changed_partitions(change, &partitions, error));
+    FIRN_CHECK(set_number(summary, "changed-partition-count", (int64_t)partitions, error));
+    FIRN_CHECK(set_totals(summary, parent, &added, &removed, error));
+    FIRN_CHECK(firn_json_set_text(summary, "engine-name", "firn", error));
+    FIRN_CHECK(firn_json_set_text(summary, "engine-version", FIRN_VERSION, error));
+    for (size_t i = 0; i < change->summary_count; i++) {
+        FIRN_CHECK(
+            firn_json_set_text(summary, change->summary[i].key, change->summary[i].value, error));
+    }
+    *out = summary;
+    summary = NULL;
+out:
+    json_decref(summary);
+    return status;
+}
