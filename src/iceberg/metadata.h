@@ -73,8 +73,8 @@ typedef struct firn_table_metadata {
     const firn_snapshot *snapshots;
     size_t snapshot_count;
     const uint32_t *snapshots_by_id; /**< positions in `snapshots`, rising by id, for the look-up */
-    int64_t current_snapshot_id;   /**< FIRN_NO_SNAPSHOT for absent, null and -1 */
-    const firn_snapshot_ref *refs; /**< always has main when there is a current snapshot */
+    int64_t current_snapshot_id;     /**< FIRN_NO_SNAPSHOT for absent, null and -1 */
+    const firn_snapshot_ref *refs;   /**< always has main when there is a current snapshot */
     size_t ref_count;
     const firn_log_entry *snapshot_log;
     size_t snapshot_log_count;
