@@ -31,7 +31,8 @@ typedef enum firn_parquet_encoding {
     FIRN_PARQUET_DELTA_LENGTH_BYTE_ARRAY = 6,
     FIRN_PARQUET_DELTA_BYTE_ARRAY = 7,
     FIRN_PARQUET_RLE_DICTIONARY = 8,
-    FIRN_PARQUET_BYTE_STREAM_SPLIT = 9
+    FIRN_PARQUET_BYTE_STREAM_SPLIT = 9,
+    FIRN_PARQUET_ALP = 10 /**< neither read nor written */
 } firn_parquet_encoding;
 
 /** parquet.thrift CompressionCodec. */
@@ -91,7 +92,15 @@ typedef struct firn_parquet_logical_type {
     bool adjusted_to_utc;         /**< TIME, TIMESTAMP */
     int32_t bit_width;            /**< INTEGER */
     bool is_signed;               /**< INTEGER */
+    int32_t specification_version; /**< VARIANT; 0 where the file does not say */
+    const char *crs;              /**< GEOMETRY, GEOGRAPHY; NULL: the default, OGC:CRS84 */
+    int32_t edge_algorithm;       /**< GEOGRAPHY: EdgeInterpolationAlgorithm; 0, the default, is SPHERICAL */
 } firn_parquet_logical_type;
+
+/* Names for messages as parquet.thrift spells them; "unknown" for numbers that it does not have. */
+const char *firn_parquet_type_name(firn_parquet_physical_type type);
+const char *firn_parquet_encoding_name(firn_parquet_encoding encoding);
+const char *firn_parquet_compression_name(firn_parquet_compression compression);
 
 /** Bytes of one value of a fixed-width physical type as a batch holds it (BOOLEAN: 1); 0 for BYTE_ARRAY; `type_length` for FIXED_LEN_BYTE_ARRAY. */
 static inline uint32_t firn_parquet_value_width(firn_parquet_physical_type type,

@@ -1,0 +1,41 @@
+/** Parts of the metadata that several files of this folder read or write. */
+#ifndef FIRN_PARQUET_METADATA_INTERNAL_H
+#define FIRN_PARQUET_METADATA_INTERNAL_H
+
+#include "parquet/metadata.h"
+#include "parquet/thrift_read.h"
+#include "parquet/thrift_write.h"
+
+/** Reads a SchemaElement; the annotation comes from LogicalType, else from ConvertedType. */
+firn_status firn_parquet_read_schema_element(firn_thrift_reader *reader,
+                                             firn_parquet_schema_element *out, firn_error *error);
+void firn_parquet_write_schema_element(firn_thrift_writer *writer,
+                                       const firn_parquet_schema_element *element);
+
+/** Reads a Statistics whose slices borrow from the input. */
+firn_status firn_parquet_read_statistics(firn_thrift_reader *reader, const firn_thrift_field *field,
+                                         firn_parquet_statistics *out, firn_error *error);
+/** Copies the slices into the reader's arena. */
+firn_status firn_parquet_copy_statistics(firn_thrift_reader *reader,
+                                         firn_parquet_statistics *statistics, firn_error *error);
+/** Writes a Statistics as field `id`, or nothing when it says nothing. */
+void firn_parquet_write_statistics(firn_thrift_writer *writer, int id,
+                                   const firn_parquet_statistics *statistics);
+
+/** Reads a FileMetaData. */
+firn_status firn_parquet_read_file_metadata(firn_thrift_reader *reader,
+                                            const firn_parquet_file_metadata **out,
+                                            firn_error *error);
+
+/** Reads a column chunk with its metadata. */
+firn_status firn_parquet_read_column_chunk(firn_thrift_reader *reader,
+                                           firn_parquet_column_chunk *out, firn_error *error);
+void firn_parquet_write_column_chunk(firn_thrift_writer *writer,
+                                     const firn_parquet_column_chunk *chunk);
+
+/** firn_parquet_parse_page_header for bytes that stand at `file_offset`. */
+firn_status firn_parquet_page_header_at(firn_slice bytes, uint64_t file_offset, const char *name,
+                                        firn_parquet_page_header *out, size_t *consumed,
+                                        firn_error *error);
+
+#endif
