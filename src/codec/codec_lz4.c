@@ -58,26 +58,34 @@ static bool take_length(firn_slice *rest, size_t *length) {
 
 /*
  * Hadoop's framing: a decompressed length, then compressed lengths each with its block until that much
- * has come, and again from the start. False when the input is not that, or not of `out_size` bytes.
+ * has come, and again from the start. This takes what follows a first length of `due` bytes.
  */
+static bool decompress_frame(firn_slice *rest, uint8_t *out, size_t due) {
+    size_t made = 0;
+    do {
+        size_t length = 0;
+        /* An empty frame may come without a block. */
+        if (due == 0 && rest->size == 0) return true;
+        if (!take_length(rest, &length) || length > rest->size) return false;
+        uint8_t *at = made == due ? NULL : out + made;
+        int64_t size = decompress_block(firn_slice_of(rest->data, length), at, due - made);
+        if (size < 0 || (size == 0 && due != 0)) return false;
+        made += (size_t)size;
+        *rest = firn_slice_of(rest->data + length, rest->size - length);
+    } while (made < due);
+    return true;
+}
+
+/* False when the input is not in Hadoop's framing, or not of `out_size` bytes. */
 static bool decompress_hadoop(firn_slice input, uint8_t *out, size_t out_size) {
     size_t made = 0;
     firn_slice rest = input;
     while (rest.size > 0) {
         size_t due = 0;
         if (!take_length(&rest, &due) || due > out_size - made) return false;
-        size_t end = made + due;
-        do {
-            size_t length = 0;
-            /* An empty frame may come without a block. */
-            if (due == 0 && rest.size == 0) break;
-            if (!take_length(&rest, &length) || length > rest.size) return false;
-            int64_t size =
-                decompress_block(firn_slice_of(rest.data, length), out + made, end - made);
-            if (size < 0 || (size == 0 && due != 0)) return false;
-            made += (size_t)size;
-            rest = firn_slice_of(rest.data + length, rest.size - length);
-        } while (made < end);
+        uint8_t *at = due == 0 ? NULL : out + made;
+        if (!decompress_frame(&rest, at, due)) return false;
+        made += due;
     }
     return made == out_size;
 }
@@ -95,20 +103,23 @@ firn_status firn_lz4_decompress(bool hadoop, firn_slice input, uint8_t *out, siz
     return FIRN_OK;
 }
 
-/* The sum of the decompressed lengths that Hadoop's framing states; false when the input is not that. */
-static bool hadoop_size(firn_slice input, size_t *size) {
+/* *right is false, and `out` as before, when the input is not in Hadoop's framing or passes the limit. */
+static firn_status grow_hadoop(firn_slice input, firn_buffer *out, bool *right, firn_error *error) {
+    size_t before = out->size;
     firn_slice rest = input;
-    *size = 0;
-    while (rest.size > 0) {
+    *right = input.size > 0;
+    while (*right && rest.size > 0) {
         size_t due = 0;
-        size_t length = 0;
-        if (!take_length(&rest, &due) || !take_length(&rest, &length)) return false;
-        /* Only frames of one block tell their size without decompressing. */
-        if (length > rest.size || due / LARGEST_EXPANSION > length) return false;
-        *size += due;
-        rest = firn_slice_of(rest.data + length, rest.size - length);
+        *right = take_length(&rest, &due) && due / LARGEST_EXPANSION <= rest.size &&
+                 due <= out->maximum - out->size;
+        if (!*right) break;
+        FIRN_TRY(firn_buffer_reserve(out, due, error));
+        uint8_t *at = due == 0 ? NULL : out->data + out->size;
+        *right = decompress_frame(&rest, at, due);
+        out->size += due;
     }
-    return true;
+    if (!*right) out->size = before;
+    return FIRN_OK;
 }
 
 static firn_status grow_and_decompress(firn_slice input, firn_buffer *out, firn_error *error) {
@@ -138,14 +149,7 @@ static firn_status grow_and_decompress(firn_slice input, firn_buffer *out, firn_
 
 firn_status firn_lz4_decompress_growing(bool hadoop, firn_slice input, firn_buffer *out,
                                         firn_error *error) {
-    size_t size = 0;
-    if (hadoop && hadoop_size(input, &size) && size <= out->maximum - out->size) {
-        FIRN_TRY(firn_buffer_reserve(out, size, error));
-        uint8_t *at = size == 0 ? NULL : out->data + out->size;
-        if (decompress_hadoop(input, at, size)) {
-            out->size += size;
-            return FIRN_OK;
-        }
-    }
-    return grow_and_decompress(input, out, error);
+    bool right = false;
+    if (hadoop) FIRN_TRY(grow_hadoop(input, out, &right, error));
+    return right ? FIRN_OK : grow_and_decompress(input, out, error);
 }
