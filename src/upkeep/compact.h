@@ -1,4 +1,4 @@
-/** Compaction (design, section 7): which files, into what, and doing it. */
+/** Compaction (design, section 7): which files, into what, and doing it. Single-threaded calls; the work inside runs on a pool. */
 #ifndef FIRN_UPKEEP_COMPACT_H
 #define FIRN_UPKEEP_COMPACT_H
 
@@ -7,38 +7,40 @@
 #include "table/commit.h"
 
 typedef struct firn_compact_options {
-    int64_t target_file_size_bytes;    /**< 0: the table's */
-    int64_t min_input_files;           /**< 5 */
+    int64_t
+        target_file_size_bytes; /**< 0: the table's write.target-file-size-bytes, else 512 MiB */
+    int64_t min_input_files;    /**< 5 */
     int64_t max_file_group_size_bytes; /**< 100 GiB */
     bool rewrite_all;
-    const char *where;                 /**< NULL: every partition; not in this version */
-    int64_t memory_bytes;              /**< 0: a quarter of the machine's or the cgroup's */
-    size_t threads;                    /**< 0: the cores */
+    int64_t memory_bytes; /**< 0: a quarter of the machine's or the cgroup's */
+    size_t threads;       /**< 0: the cores */
     bool verify;
-    bool copy_pages;                   /**< true */
+    bool copy_pages; /**< true */
     int64_t lock_timeout_ms;
     firn_rewrite_progress progress;
 } firn_compact_options;
 
 void firn_compact_options_init(firn_compact_options *options);
 
-/** Why a file is a candidate, or a group is left alone. */
+/** Files of one (spec id, partition tuple), at most max_file_group_size_bytes of them. */
 typedef struct firn_compact_group {
-    const firn_live_file *const *files;
+    const firn_live_file *const
+        *files; /**< in the order in which their rows will stand: oldest first */
     size_t file_count;
     const firn_partition_spec *spec;
     const char *partition_text; /**< "day=2024-01-31", or "" */
     int64_t bytes, rows;
     bool selected;
-    size_t output_count;        /**< expected; 0 when not selected */
-    int64_t output_bytes;       /**< expected */
-    const char *reason;         /**< why it was chosen, or what it lacks */
+    size_t output_count;  /**< expected; 0 when not selected */
+    int64_t output_bytes; /**< expected */
+    const char *reason;   /**< why it was chosen, or what it lacks */
 } firn_compact_group;
 
 typedef struct firn_compact_plan {
     firn_arena *arena;
+    const firn_table_metadata *metadata; /**< the state that was planned from */
     firn_live_files files;
-    firn_compact_group *groups; /**< one for each partition and size-capped run, in partition order */
+    firn_compact_group *groups; /**< by spec, then by partition value */
     size_t group_count;
     size_t selected_count;
     int64_t target_file_size_bytes;
@@ -47,9 +49,13 @@ typedef struct firn_compact_plan {
     int64_t input_bytes, output_bytes, table_bytes, table_rows;
 } firn_compact_plan;
 
-/** Reads metadata and manifests (and footers of chosen files, to refuse by name before anything is written). */
+/**
+ * Reads metadata, manifests, and the footers of chosen files, so that what can't be rewritten is refused by name (UNSUPPORTED) before anything is written. Writes nothing.
+ * The plan points into the table's state and must be freed before that is reloaded or closed.
+ */
 firn_status firn_compact_plan_table(firn_table *table, const firn_compact_options *options,
                                     firn_compact_plan **out, firn_error *error);
+/** NULL is allowed. */
 void firn_compact_plan_free(firn_compact_plan *plan);
 
 typedef struct firn_compact_result {
@@ -57,11 +63,15 @@ typedef struct firn_compact_result {
     firn_commit_result commit;
     size_t groups, input_files, output_files, row_groups_out;
     int64_t input_bytes, output_bytes, rows;
-    int64_t bytes_copied, bytes_encoded;
+    int64_t bytes_copied, bytes_encoded; /**< compressed input bytes, by the way that they went */
+    size_t leftovers_removed;            /**< files of an earlier, killed run */
     bool verified;
 } firn_compact_result;
 
-/** Rewrites the selected groups and commits once. Nothing selected: OK, nothing is written. */
+/**
+ * Rewrites the selected groups and commits once; *table is then at the new snapshot (do not use the plan's pointers afterwards). Nothing selected: OK and nothing is written. When an earlier run had to be
+ * cleaned up and the table had moved, the plan is made anew. On any failure but COMMIT_UNKNOWN what was written is removed.
+ */
 firn_status firn_compact_run(firn_table *table, const firn_compact_plan *plan,
                              const firn_compact_options *options, firn_compact_result *out,
                              firn_error *error);
