@@ -1,4 +1,7 @@
-/** firn.yaml and what stands in for it: which catalog is meant, and with which settings (design, section 12). */
+/**
+ * firn.yaml and what stands in for it: which catalogs there are, with which settings, and where each
+ * setting comes from (design, section 12).
+ */
 #ifndef FIRN_CONFIG_CONFIG_H
 #define FIRN_CONFIG_CONFIG_H
 
@@ -6,41 +9,60 @@
 
 typedef struct firn_config firn_config;
 
+/** A setting of a catalog, named as PyIceberg names it. */
 typedef struct firn_config_property {
     const char *key, *value;
-    const char *source; /**< "flag", "environment FIRN_…", "/x/firn.yaml line 3", … */
+    const char *source; /**< "environment FIRN_CATALOG__…", "/x/firn.yaml line 3" */
 } firn_config_property;
 
 typedef struct firn_catalog_config {
     const char *name;
-    const firn_config_property *properties; /**< "type", "uri", "warehouse", … as PyIceberg names them */
+    const firn_config_property *properties; /**< "type", "uri", "warehouse", … */
     size_t property_count;
-    const char *source;
+    const char *source; /**< what named the catalog */
 } firn_catalog_config;
 
 /**
- * Loads by precedence: `path` (from --config) or $FIRN_CONFIG, ./firn.yaml, ~/.config/firn/firn.yaml, /etc/firn/firn.yaml; environment FIRN_CATALOG__NAME__PROPERTY and
- * PYICEBERG_CATALOG__NAME__PROPERTY on top; PyIceberg's own configuration (.pyiceberg.yaml in $PYICEBERG_HOME, the home folder, the working folder) where no firn.yaml names a catalog. Unknown keys are INVALID and name the
- * nearest known key; files with secrets must be 0600.
+ * Reads every file that exists of `path` (from --config; NULL: $FIRN_CONFIG), ./firn.yaml,
+ * ~/.config/firn/firn.yaml (or below $XDG_CONFIG_HOME) and /etc/firn/firn.yaml. A catalog is taken whole
+ * from the first file that names it. Where none names a catalog, PyIceberg's own configuration is read:
+ * the first .pyiceberg.yaml of $PYICEBERG_HOME, the home folder, the working folder. On top come, setting
+ * by setting, FIRN_CATALOG__NAME__PROPERTY and below it PYICEBERG_CATALOG__NAME__PROPERTY from the
+ * environment.
+ *
+ * INVALID: `path` can't be read; an unknown key (named with its line and the nearest known key); a value
+ * of the wrong shape; a firn.yaml that holds a secret and may be read by others.
  */
 firn_status firn_config_load(const char *path, firn_config **out, firn_error *error);
 void firn_config_free(firn_config *config);
 
 size_t firn_config_catalog_count(const firn_config *config);
 const firn_catalog_config *firn_config_catalog_at(const firn_config *config, size_t index);
-/** NULL when no catalog has this name. */
+/** NULL when no catalog has this name; case does not matter, as for PyIceberg. */
 const firn_catalog_config *firn_config_catalog(const firn_config *config, const char *name);
+/** The value of a setting, or NULL. */
 const char *firn_catalog_config_property(const firn_catalog_config *catalog, const char *key);
-/** The file that was read, or NULL. */
-const char *firn_config_path(const firn_config *config);
+
+/** The files that were read, the one of highest precedence first. */
+size_t firn_config_file_count(const firn_config *config);
+const char *firn_config_file_at(const firn_config *config, size_t index);
+
+/** Whether a setting must not be shown: keys, tokens, passwords, a URI with a password in it. */
+bool firn_config_is_secret(const char *key, const char *value);
 
 /**
- * Opens what `--catalog` (and --catalog-name) mean: a configured name, or an SQLite file (a path, or sqlite:///…); NULL: the catalog named "default", INVALID when there is none.
- * `create`: an SQLite file named by a flag may be made.
+ * Opens what `--catalog` (and --catalog-name) mean: a configured name, or an SQLite file (a path, or
+ * sqlite:///…); NULL: the catalog named "default", INVALID when there is none. `create`: an SQLite file
+ * named by a flag may be made. Kinds of catalog that this version can't open are UNSUPPORTED by name.
  */
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,
                                      const char *catalog_name, bool read_only, bool create,
-                                     firn_storage *storage, firn_catalog **out,
-                                     firn_error *error);
+                                     firn_storage *storage, firn_catalog **out, firn_error *error);
+
+/**
+ * The file that an SQLite URI as SQLAlchemy spells it names: "sqlite:///x" is relative to the working
+ * folder, "sqlite:////x" absolute. Borrowed from `uri`. INVALID for anything else, memory included.
+ */
+firn_status firn_config_sqlite_path(const char *uri, const char **path, firn_error *error);
 
 #endif

@@ -1,0 +1,52 @@
+#include "config/nearest.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Longer words are compared by their first characters only. */
+#define LONGEST 64
+
+static size_t shorter(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static int same_letter(char a, char b) {
+    return strncasecmp(&a, &b, 1) == 0;
+}
+
+/*
+ * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours each
+ * count one. `rows` are the last two rows of the matrix and the one being made.
+ */
+static size_t distance(const char *a, const char *b) {
+    size_t a_length = strnlen(a, LONGEST);
+    size_t b_length = strnlen(b, LONGEST);
+    size_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i - 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t cost = same_letter(a[i - 1], b[j - 1]) ? 0 : 1;
+            row[j] = shorter(shorter(above[j], row[j - 1]) + 1, above[j - 1] + cost);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1])) {
+                row[j] = shorter(row[j], rows[(i - 2) % 3][j - 2] + 1);
+            }
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *firn_nearest(const char *word, const char *const *candidates, size_t count) {
+    const char *nearest = NULL;
+    size_t fewest = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t edits = distance(word, candidates[i]);
+        if (nearest != NULL && edits >= fewest) continue;
+        nearest = candidates[i];
+        fewest = edits;
+    }
+    return nearest;
+}
