@@ -152,6 +152,8 @@ static firn_status read_metadata_field(firn_thrift_reader *reader, const firn_th
         return firn_thrift_i64(reader, field, "bloom_filter_offset", &out->bloom_filter_offset,
                                error);
     case 15:
+        /* Some files have something else under this number from before it was given out. */
+        if (field->type == FIRN_THRIFT_LIST) return firn_thrift_skip(reader, field->type, error);
         return firn_thrift_i32(reader, field, "bloom_filter_length", &out->bloom_filter_length,
                                error);
     case 16: return read_size_statistics(reader, field, out, error);

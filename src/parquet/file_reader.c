@@ -40,7 +40,17 @@ static firn_status check_chunk(const firn_parquet_file *file, size_t row_group, 
     return FIRN_OK;
 }
 
-static firn_status check_row_groups(const firn_parquet_file *file, firn_error *error) {
+/* Some writers leave the file's num_rows 0; the row groups' own numbers are what counts. */
+static firn_status use_summed_rows(firn_parquet_file *file, int64_t rows, firn_error *error) {
+    firn_parquet_file_metadata *metadata =
+        firn_arena_memdup(file->arena, file->metadata, sizeof *metadata);
+    if (metadata == NULL) return firn_fail_memory(error);
+    metadata->num_rows = rows;
+    file->metadata = metadata;
+    return FIRN_OK;
+}
+
+static firn_status check_row_groups(firn_parquet_file *file, firn_error *error) {
     const firn_parquet_file_metadata *metadata = file->metadata;
     int64_t rows = 0;
     for (size_t i = 0; i < metadata->row_group_count; i++) {
@@ -57,6 +67,7 @@ static firn_status check_row_groups(const firn_parquet_file *file, firn_error *e
         }
     }
     if (rows == metadata->num_rows) return FIRN_OK;
+    if (metadata->num_rows == 0) return use_summed_rows(file, rows, error);
     return firn_fail(error, FIRN_CORRUPT, "%s: num_rows is %lld but the row groups have %lld",
                      file->source.name, (long long)metadata->num_rows, (long long)rows);
 }
