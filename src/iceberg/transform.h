@@ -22,11 +22,18 @@ typedef struct firn_transform {
     const char *text;  /**< as it stands in the metadata */
 } firn_transform;
 
+/** Names in any case, as other readers take them. CORRUPT for a bad parameter; any other text is UNKNOWN. */
 firn_status firn_transform_parse(const char *text, firn_arena *arena, firn_transform *out,
                                  firn_error *error);
-/** Result type for a source type (day: DATE as int, see the specification); INVALID where the transform can't take the type. */
+/** Result type for a source type (day: date); INVALID where the transform can't take the type. Static, or the source type itself. */
 firn_status firn_transform_result_type(const firn_transform *transform, const firn_type *source,
-                                       firn_arena *arena, const firn_type **out, firn_error *error);
+                                       const firn_type **out, firn_error *error);
+/** INVALID where the transform can't take the source type. */
+firn_status firn_transform_check_source(const firn_transform *transform, const firn_type *source,
+                                        firn_error *error);
+/** Result type without that check; `source` may be NULL (not known any more): then NULL where the result follows from it. */
+const firn_type *firn_transform_natural_result(const firn_transform *transform,
+                                               const firn_type *source);
 /** Null gives null. Text results borrow from the source. */
 firn_status firn_transform_apply(const firn_transform *transform, const firn_type *source,
                                  const firn_value *value, firn_arena *arena, firn_value *out,
