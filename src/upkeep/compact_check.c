@@ -1,6 +1,5 @@
 /** A look at the inputs of the selected groups before anything is written. */
 #include "base/cancel.h"
-#include "base/map.h"
 #include "upkeep/compact_internal.h"
 
 static firn_status refuse_format(const planner *plan, const firn_compact_group *group,
@@ -22,41 +21,19 @@ static firn_status refuse_format(const planner *plan, const firn_compact_group *
     return FIRN_OK;
 }
 
-/** The same live file in two entries would be counted twice and removed once. */
-static firn_status refuse_duplicates(const planner *plan, const firn_compact_group *group,
-                                     firn_map *seen, firn_error *error) {
-    for (size_t i = 0; i < group->file_count; i++) {
-        const char *path = group->files[i]->entry.file.path;
-        if (firn_map_has_text(seen, path)) {
-            return firn_fail(error, FIRN_UNSUPPORTED,
-                             "table %s: data file %s is live twice, so its rows are counted twice; "
-                             "remove one entry first",
-                             plan->table->display_name, path);
-        }
-        FIRN_TRY(firn_map_set_text(seen, path, NULL, error));
-    }
-    return FIRN_OK;
-}
-
 firn_status firn_compact_check_groups(planner *plan, firn_error *error) {
-    firn_status status = FIRN_OK;
     firn_rewrite_settings settings;
-    firn_map *seen = firn_map_new();
-    if (seen == NULL) return firn_fail_memory(error);
-    FIRN_CHECK(firn_compact_settings(plan->table, plan->options, &plan->write, NULL, NULL, "plan",
-                                     &settings, error));
+    FIRN_TRY(firn_compact_settings(plan->table, plan->options, &plan->write, NULL, NULL, "plan",
+                                   &settings, error));
     for (size_t i = 0; i < plan->out->group_count; i++) {
         firn_compact_group *group = &plan->out->groups[i];
         if (!group->selected) continue;
         firn_rewrite_group input = {group->files, group->file_count, group->spec,
                                     group->output_count, i};
-        FIRN_CHECK(firn_cancel_check(error));
-        FIRN_CHECK(refuse_format(plan, group, error));
-        FIRN_CHECK(refuse_duplicates(plan, group, seen, error));
-        FIRN_CHECK(firn_rewrite_check(&settings, &input, error));
+        FIRN_TRY(firn_cancel_check(error));
+        FIRN_TRY(refuse_format(plan, group, error));
+        FIRN_TRY(firn_rewrite_check(&settings, &input, error));
         group->output_bytes = group->bytes;
     }
-out:
-    firn_map_free(seen);
-    return status;
+    return FIRN_OK;
 }

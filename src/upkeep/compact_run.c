@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "base/machine.h"
 #include "base/random.h"
 #include "upkeep/compact_internal.h"
@@ -123,11 +124,16 @@ out:
 }
 
 /** Removes what a failed run wrote, except where it may be live; the first error is the one that counts. */
-static firn_status end_journal(firn_journal *journal, firn_storage *storage, firn_status status,
-                               firn_error *error) {
-    if (status == FIRN_OK) return firn_journal_done(journal, error);
-    if (status != FIRN_COMMIT_UNKNOWN) (void)firn_journal_discard(journal, storage, NULL);
-    return status;
+static void end_journal(firn_journal *journal, firn_storage *storage, firn_status status) {
+    firn_error problem = {0};
+    firn_status ended = FIRN_OK;
+    if (status == FIRN_OK) {
+        ended = firn_journal_done(journal, &problem);
+    } else if (status != FIRN_COMMIT_UNKNOWN) {
+        ended = firn_journal_discard(journal, storage, &problem);
+    }
+    /* What stays in the journal is settled by the next run, after it has looked what is live. */
+    if (ended != FIRN_OK) firn_log_warning("%s", problem.message);
 }
 
 firn_status firn_compact_run(firn_table *table, const firn_compact_plan *plan,
@@ -155,7 +161,7 @@ firn_status firn_compact_run(firn_table *table, const firn_compact_plan *plan,
     FIRN_CHECK(firn_compact_settings(table, options, &run.write, pool, journal, run_id,
                                      &run.settings, error));
     status = rewrite_and_commit(&run, error);
-    status = end_journal(journal, table->storage, status, error);
+    end_journal(journal, table->storage, status);
 out:
     firn_compact_plan_free(fresh);
     firn_journal_close(journal);
