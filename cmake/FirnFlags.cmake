@@ -16,8 +16,18 @@ set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
 
 add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
-add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla -Werror
+add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wvla
                     -fstack-protector-strong)
+# Warnings are errors with the compiler that firn is developed with; others have warnings of their own.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 13)
+    set(werror ON)
+else()
+    set(werror OFF)
+endif()
+option(FIRN_WERROR "Warnings are errors" ${werror})
+if(FIRN_WERROR)
+    add_compile_options(-Werror)
+endif()
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT FIRN_SANITIZE AND NOT FIRN_TSAN)
     add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
@@ -29,6 +39,10 @@ if(FIRN_SANITIZE AND FIRN_TSAN)
 endif()
 if(FIRN_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "FIRN_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang.")
+endif()
+if(FIRN_FUZZ)
+    # libFuzzer's instrumentation needs a sanitizer's runtime in every program.
+    set(FIRN_SANITIZE ON)
 endif()
 if(FIRN_SANITIZE)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all

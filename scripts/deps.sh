@@ -1,0 +1,53 @@
+#!/bin/sh
+# deps.sh [product|test|dev]: sees to it that the Debian packages are there which building the program
+# needs; testing needs some more, and so does working on the sources. Each set includes the one before.
+set -eu
+
+product="build-essential cmake ninja-build pkg-config libjansson-dev libyaml-dev libsqlite3-dev
+libssl-dev libzstd-dev libsnappy-dev zlib1g-dev liblz4-dev libbrotli-dev"
+test="libcmocka-dev python3"
+dev="clang-format-14 python3-venv"
+
+case "${1:-dev}" in
+product) wanted="$product" ;;
+test) wanted="$product $test" ;;
+dev) wanted="$product $test $dev" ;;
+*)
+    echo "usage: deps.sh [product|test|dev]" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "deps: this is no Debian; the build needs what these packages hold:" $wanted >&2
+    exit 0
+fi
+
+is_installed() {
+    case "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null)" in
+    ii* | hi*) return 0 ;;
+    esac
+    # pkgconf takes pkg-config's place.
+    [ "$1" = pkg-config ] && command -v pkg-config >/dev/null
+}
+
+missing=""
+for package in $wanted; do
+    is_installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=""
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root="sudo -n"
+else
+    echo "deps: packages are missing; install them with:" >&2
+    echo "  sudo apt-get install -y --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+echo "deps: installing$missing"
+# The lists of a fresh machine are empty or old.
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
