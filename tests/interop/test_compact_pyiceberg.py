@@ -1,0 +1,136 @@
+"""The main job on real input: a table that PyIceberg wrote is compacted, read back, written further, compacted again."""
+import hashlib
+import os
+import shutil
+import tempfile
+
+import kit
+import tables
+
+READERS = ("pyiceberg", "duckdb")
+
+
+def in_folder(test):
+    def run():
+        folder = tempfile.mkdtemp(prefix="firn-pyiceberg-")
+        try:
+            test(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    run.__name__ = test.__name__
+    return run
+
+
+def compact_and_compare(where, arguments, *options):
+    before = {reader: kit.read(reader, where) for reader in READERS}
+    result = kit.firn_json("compact", *arguments, "--yes", *options)
+    for reader in READERS:
+        kit.same_rows(kit.read(reader, where), before[reader], reader)
+    return result
+
+
+@in_folder
+def partitioned(folder):
+    _, where, arguments = tables.make(folder)
+    result = compact_and_compare(where, arguments, "--verify")
+    kit.check(result["committed"], "nothing was committed")
+    kit.check(len(kit.live_files(where)) == 5, f"{len(kit.live_files(where))} files in 5 partitions")
+    again = kit.firn_json("compact", *arguments, "--yes")
+    kit.check(not again["committed"], "the second run found something to do")
+
+
+@in_folder
+def goes_on_for_its_maker(folder):
+    """PyIceberg appends to what firn compacted, evolves it, and firn compacts again."""
+    catalog, where, arguments = tables.make(folder, partitioned=False)
+    compact_and_compare(where, arguments)
+    table = catalog.load_table("db.events")
+    for seed in range(100, 106):
+        table.append(tables.batch(seed, 20))
+    from pyiceberg.types import LongType
+    with table.update_schema() as update:
+        update.add_column("later", LongType())
+        update.rename_column("score", "points")
+    result = compact_and_compare(where, arguments)
+    kit.check(result["committed"], "nothing was committed")
+    kit.check(len(kit.live_files(where)) == 1, "more than one file is left")
+
+
+@in_folder
+def old_snapshots_stay_readable(folder):
+    catalog, where, arguments = tables.make(folder, commits=6)
+    table = catalog.load_table("db.events")
+    wanted = {s.snapshot_id: table.scan(snapshot_id=s.snapshot_id).to_arrow().num_rows
+              for s in table.snapshots()}
+    compact_and_compare(where, arguments)
+    table = catalog.load_table("db.events")
+    for snapshot, count in wanted.items():
+        kit.check(table.scan(snapshot_id=snapshot).to_arrow().num_rows == count,
+                  f"snapshot {snapshot} lost rows")
+    latest = table.current_snapshot()
+    kit.check(latest.summary.operation.value == "replace", "the snapshot's operation is not replace")
+    kit.check(latest.summary["total-records"] == str(6 * 50), "total-records is wrong")
+
+
+@in_folder
+def preview_writes_nothing(folder):
+    _, _, arguments = tables.make(folder, commits=6)
+
+    def listing():
+        return sorted((os.path.join(d, n), os.stat(os.path.join(d, n)).st_mtime_ns)
+                      for d, _, names in os.walk(folder) for n in names)
+
+    before = listing()
+    kit.firn("compact", *arguments)
+    kit.firn("compact", *arguments, "--yes", "--dry-run")
+    kit.firn("plan", *arguments)
+    kit.check(listing() == before, "a preview changed files")
+
+
+def content_hash(lines):
+    total = sum(int.from_bytes(hashlib.sha256(line.encode()).digest()[:16], "big") for line in lines)
+    return f"{total % 2**128:032x}"
+
+
+@in_folder
+def content_hash_agrees(folder):
+    """firn's order-free hash equals the one of the rows that PyIceberg and DuckDB read, before and after."""
+    _, where, arguments = tables.make(folder)
+    for _ in range(2):
+        found = kit.firn_json("describe", *arguments, "--content-hash")["content_hash"]
+        for reader in ("duckdb",):  # pyiceberg turns null lists of structs into empty ones, not null lists of text
+            kit.check(found == content_hash(kit.read(reader, where)), f"the hash of {reader}'s rows differs")
+        kit.check(found == content_hash(kit.read("pyiceberg", where)), "the hash of pyiceberg's rows differs")
+        kit.firn("compact", *arguments, "--yes")
+
+
+@in_folder
+def target_size_is_kept(folder):
+    """Outputs lie around the target, and what is large is cut."""
+    _, where, arguments = tables.make(folder, commits=12, rows=2000, partitioned=False)
+    total = sum(os.path.getsize(f.replace("file://", "")) for f in kit.live_files(where))
+    target = total // 4
+    compact_and_compare(where, arguments, "--target-file-size-bytes", target)
+    count = len(kit.live_files(where))
+    kit.check(3 <= count <= 5, f"{count} files for a quarter of the bytes each")
+    again = kit.firn_json("compact", *arguments, "--yes", "--target-file-size-bytes", target)
+    kit.check(not again["committed"], "the second run found something to do")
+
+
+@in_folder
+def branch(folder):
+    """--ref compacts a branch and leaves main alone."""
+    catalog, where, arguments = tables.make(folder, commits=6, partitioned=False)
+    table = catalog.load_table("db.events")
+    table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, "audit").commit()
+    main = table.current_snapshot().snapshot_id
+    kit.firn_json("compact", *arguments, "--ref", "audit", "--yes")
+    table = catalog.load_table("db.events")
+    kit.check(table.current_snapshot().snapshot_id == main, "main moved")
+    kit.check(table.refs()["audit"].snapshot_id != main, "the branch did not move")
+    kit.same_rows(kit.read("duckdb", where, ref="audit"), kit.read("duckdb", where), "audit")
+    kit.firn("compact", *arguments, "--ref", "nowhere", "--yes", expect=1)
+
+
+kit.main([partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
+          content_hash_agrees, target_size_is_kept, branch])
