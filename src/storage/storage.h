@@ -1,6 +1,7 @@
 /**
- * Storage behind one interface (design, section 5). Locations are opaque bytes as tables record them: "file:/x", "file:///x" and bare
- * paths name local files, literally (never percent-decoded, never rewritten). All calls are thread-safe.
+ * Storage behind one interface (design, section 5). Locations are opaque bytes as tables record them:
+ * "file:/x", "file:///x" and bare paths name local files, literally (never percent-decoded, never
+ * rewritten). All calls are thread-safe; a writer belongs to one thread at a time.
  */
 #ifndef FIRN_STORAGE_STORAGE_H
 #define FIRN_STORAGE_STORAGE_H
@@ -18,15 +19,14 @@ typedef struct firn_storage_stat {
     int64_t modified_ms;
 } firn_storage_stat;
 
-/** Counters of everything that went through a storage. */
+/** Counters of everything that went through a storage; `syncs` counts files made durable. */
 typedef struct firn_storage_counters {
     uint64_t reads, bytes_read, writes, bytes_written, files_created, files_deleted, syncs;
 } firn_storage_counters;
 
 /** Called for each regular file below a prefix; `location` is spelled like the prefix asked for. */
 typedef firn_status (*firn_storage_list_visitor)(void *context, const char *location,
-                                                 const firn_storage_stat *stat,
-                                                 firn_error *error);
+                                                 const firn_storage_stat *stat, firn_error *error);
 
 /** What a backend provides; callers use the functions below. A backend keeps `implementation`. */
 typedef struct firn_storage_operations {
@@ -65,13 +65,19 @@ firn_status firn_storage_local(firn_storage **out, firn_error *error);
 /** Files in memory, for tests; any location. */
 firn_status firn_storage_memory(firn_storage **out, firn_error *error);
 
-/** NOT_FOUND when absent; UNSUPPORTED for schemes that this build can't reach, naming the scheme; INVALID for what is no regular file. */
+/**
+ * NOT_FOUND when absent; UNSUPPORTED for schemes that this build can't reach, naming the scheme;
+ * INVALID for what is no regular file.
+ */
 firn_status firn_storage_stat_file(firn_storage *storage, const char *location,
                                    firn_storage_stat *out, firn_error *error);
 
-/** Opens for positional reads. `firn_storage_file_source` gives the read_at view, valid until closed. */
-firn_status firn_storage_open(firn_storage *storage, const char *location,
-                              firn_storage_file **out, firn_error *error);
+/**
+ * Opens for positional reads. Only regular files are opened, and nothing else can make the call wait.
+ * `firn_storage_file_source` gives the read_at view, valid until closed.
+ */
+firn_status firn_storage_open(firn_storage *storage, const char *location, firn_storage_file **out,
+                              firn_error *error);
 void firn_storage_close(firn_storage_file *file);
 const firn_read_at *firn_storage_file_source(const firn_storage_file *file);
 
@@ -79,12 +85,18 @@ const firn_read_at *firn_storage_file_source(const firn_storage_file *file);
 firn_status firn_storage_read_all(firn_storage *storage, const char *location, firn_buffer *out,
                                   firn_error *error);
 
-/** A new file, written in order. Parent folders are made. EXISTS when it is there already. Not durable nor complete before finish. */
+/**
+ * A new file, written in order. Parent folders are made. EXISTS when it is there already. Not durable
+ * nor complete before finish.
+ */
 firn_status firn_storage_create(firn_storage *storage, const char *location,
                                 firn_storage_writer **out, firn_error *error);
 firn_status firn_storage_write(firn_storage_writer *writer, const void *data, size_t size,
                                firn_error *error);
-/** Makes the file complete and durable, folder entry included. Frees the writer, also on failure. */
+/**
+ * Makes the file complete and durable, folder entry included. Frees the writer, also on failure; then
+ * the file is removed.
+ */
 firn_status firn_storage_finish(firn_storage_writer *writer, firn_error *error);
 /** Gives the file up and removes it. Frees the writer. NULL is allowed. */
 void firn_storage_abort(firn_storage_writer *writer);
@@ -92,23 +104,45 @@ void firn_storage_abort(firn_storage_writer *writer);
 firn_status firn_storage_put(firn_storage *storage, const char *location, firn_slice bytes,
                              firn_error *error);
 
-/** A file that is complete and durable when it appears, or EXISTS when another one is there (local: temporary file, sync, renameat2(RENAME_NOREPLACE) or link). */
+/**
+ * A file that is complete and durable when it appears, or EXISTS when another one is there (local:
+ * temporary file, sync, renameat2(RENAME_NOREPLACE) or link). After any other failure the file may be
+ * there all the same (its folder could not be synced, say): read it back to know.
+ */
 firn_status firn_storage_create_exclusive(firn_storage *storage, const char *location,
                                           firn_slice bytes, firn_error *error);
 /** Replaces or creates atomically (version hints). */
 firn_status firn_storage_replace(firn_storage *storage, const char *location, firn_slice bytes,
                                  firn_error *error);
-/** A file that is gone already is no error. */
+/** A file that is gone already is no error. The checksum companion ".NAME.crc" goes with it. */
 firn_status firn_storage_delete(firn_storage *storage, const char *location, firn_error *error);
-/** Regular files below `prefix`, recursively; symbolic links are not followed and not listed. An absent folder lists nothing. */
+/**
+ * Regular files below the folder `prefix`, recursively, in no particular order; symbolic links below
+ * it are not followed and not listed. An absent folder lists nothing; one that can't be read fails.
+ */
 firn_status firn_storage_list(firn_storage *storage, const char *prefix,
                               firn_storage_list_visitor visit, void *context, firn_error *error);
 
 firn_storage_counters firn_storage_count(const firn_storage *storage);
 
-/** Key for comparing locations only (s3 = s3a = s3n; "file:/", "file:///" and bare equal; runs of slashes as they are). Owned (firn_free); NULL when memory is out. Never used to rewrite a recorded path. */
+/**
+ * Key for comparing locations only, never used to rewrite a recorded path: s3 = s3a = s3n; "file:/x",
+ * "file:///x" and "/x" are equal; relative local paths are made absolute. On the local disk runs of
+ * slashes, "." segments and trailing slashes don't matter, as they don't to the file system;
+ * object-store keys stay as they are. Owned (firn_free); NULL when memory is out.
+ */
 char *firn_location_key(const char *location);
+
 /** The local path inside a location, or NULL when it isn't local. Borrowed from `location`. */
 const char *firn_location_local_path(const char *location);
+
+/**
+ * A relative local path against the working folder; anything else unchanged. What is recorded in a
+ * catalog must not depend on where firn was started. Owned (firn_free); NULL when memory is out.
+ */
+char *firn_location_absolute(const char *location);
+
+/** The scheme before "://", as a length at the start of `location`; 0 for none. */
+size_t firn_location_scheme(const char *location);
 
 #endif
