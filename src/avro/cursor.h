@@ -1,6 +1,7 @@
 /**
- * Checked reading of Avro's binary encoding (Avro specification, "Binary Encoding"). A cursor never reads
- * outside its bytes; every failure is CORRUPT (or LIMIT) and names the file and the byte. Not thread-safe.
+ * Checked reading of Avro's binary encoding (Avro specification, "Binary Encoding"). A cursor never
+ * reads outside its bytes; every failure is CORRUPT (or LIMIT) and names the file and the byte. Not
+ * thread-safe.
  */
 #ifndef FIRN_AVRO_CURSOR_H
 #define FIRN_AVRO_CURSOR_H
@@ -12,13 +13,14 @@ typedef struct firn_avro_cursor {
     size_t size;
     size_t position; /**< never above size */
     /**
-     * Values that may still be visited. Values of no bytes (nulls, empty records) would otherwise let a
-     * few bytes keep a reader busy for ever.
+     * Values that may still be visited. Values of no bytes (nulls, empty records) would otherwise
+     * let a few bytes keep a reader busy for ever.
      */
     int64_t budget;
     const char *name; /**< of the file, for messages */
     uint64_t
-        file_offset; /**< of the first byte in the file where data is a part of the file itself; else of the block */
+        /** of the first byte in the file where data is a part of the file itself; else of the block */
+        file_offset;
     bool decompressed; /**< data is a block's decompressed content */
 } firn_avro_cursor;
 
@@ -52,9 +54,9 @@ firn_status firn_avro_get_branch(firn_avro_cursor *cursor, const firn_avro_schem
                                  size_t *index, firn_error *error);
 
 /**
- * The head of the next block of an array or map: how many items follow, 0 at the end. A negative count is
- * made positive and *byte_size is the size that the block states, else -1. More items than the bytes left
- * could hold are CORRUPT.
+ * The head of the next block of an array or map: how many items follow, 0 at the end. A negative
+ * count is made positive and *byte_size is the size that the block states, else -1. More items than
+ * the bytes left could hold are CORRUPT.
  */
 firn_status firn_avro_get_block(firn_avro_cursor *cursor, const firn_avro_schema *collection,
                                 int64_t *count, int64_t *byte_size, firn_error *error);

@@ -16,7 +16,10 @@ static firn_status decode_node(decoder *d, const firn_avro_node *node, uint8_t *
 static firn_status decode_value(decoder *d, const firn_avro_schema *schema, int depth,
                                 firn_avro_value *out);
 
-/** A growing array in the arena: doubled, so that many small blocks don't cost the square of their number. */
+/**
+ * A growing array in the arena: doubled, so that many small blocks don't cost the square of their
+ * number.
+ */
 typedef struct growing {
     void *items;
     size_t count;
@@ -123,6 +126,14 @@ static firn_status decode_list(decoder *d, const firn_avro_node *node, firn_avro
 
 static firn_status decode_pair(decoder *d, const firn_avro_node *node, uint8_t *key,
                                uint8_t *value) {
+    const firn_avro_schema *items = node->writer->items;
+    if (node->pair_record != NULL && items->kind == FIRN_AVRO_UNION) {
+        size_t branch = 0;
+        FIRN_TRY(firn_avro_get_branch(d->cursor, items, &branch, d->error));
+        if (items->branches[branch] != node->pair_record) {
+            return firn_avro_corrupt(d->cursor, "entry is null and may not be", d->error);
+        }
+    }
     if (node->pair_record != NULL) return decode_record(d, node, key, value);
     firn_slice text;
     FIRN_TRY(firn_avro_get_bytes(d->cursor, &text, d->error));

@@ -26,7 +26,10 @@ static firn_status wrong_type(const compiler *c, const firn_avro_schema *writer,
                      c->what, label(target), target->id, firn_avro_kind_name(writer->kind));
 }
 
-/** Whether a value of this kind can be put where the target wants it; what lies within is checked later. */
+/**
+ * Whether a value of this kind can be put where the target wants it; what lies within is checked
+ * later.
+ */
 static bool fits(firn_avro_kind kind, firn_avro_into into) {
     switch (into) {
     case FIRN_AVRO_INTO_BOOL: return kind == FIRN_AVRO_BOOLEAN;
@@ -57,8 +60,8 @@ static bool has_name(const firn_avro_target *target, const char *name) {
 }
 
 /**
- * The index of the field that a target means, or record->count. A field that has an id is never taken by
- * its name, unless the target itself has none.
+ * The index of the field that a target means, or record->count. A field that has an id is never
+ * taken by its name, unless the target itself has none.
  */
 static firn_status find_field(compiler *c, const firn_avro_schema *record,
                               const firn_avro_target *target, size_t *out) {
@@ -124,10 +127,9 @@ static firn_status compile_pairs(compiler *c, const firn_avro_schema *writer,
         if (target->children[0].into != FIRN_AVRO_INTO_BYTES) return wrong_type(c, writer, target);
         return compile(c, writer->items, &target->children[1], &node->item);
     }
+    /* Some writers wrap the items of every array into a union with null. */
     const firn_avro_schema *record = firn_avro_schema_non_null(writer->items);
-    if (record != writer->items || record->kind != FIRN_AVRO_RECORD) {
-        return wrong_type(c, writer->items, target);
-    }
+    if (record->kind != FIRN_AVRO_RECORD) return wrong_type(c, writer->items, target);
     node->pair_record = record;
     return compile_steps(c, record, target->children, 2, true, node);
 }

@@ -1,9 +1,9 @@
 /**
  * Decoding records straight into a caller's struct.
  *
- * A caller describes what it wants by targets: which field (by id, by name only where the writer left the
- * id out), and where the value goes. The description is resolved once against the writer's schema into a
- * plan; decoding a record then builds no tree, and passes over what nobody asked for.
+ * A caller describes what it wants by targets: which field (by id, by name only where the writer
+ * left the id out), and where the value goes. The description is resolved once against the writer's
+ * schema into a plan; decoding a record then builds no tree, and passes over what nobody asked for.
  *
  *     static const firn_avro_target fields[] = {
  *         {.id = 100, .name = "file_path", .into = FIRN_AVRO_INTO_TEXT,
@@ -13,8 +13,8 @@
  *     const firn_avro_target record = {.into = FIRN_AVRO_INTO_RECORD, .id = FIRN_AVRO_NO_ID,
  *                                      .children = fields, .child_count = …};
  *
- * Values are never converted silently: int is read into 64 bits and float into double; a long is read
- * into 32 bits only where it fits, else the record is CORRUPT.
+ * Values are never converted silently: int is read into 64 bits and float into double; a long is
+ * read into 32 bits only where it fits, else the record is CORRUPT.
  */
 #ifndef FIRN_AVRO_PLAN_H
 #define FIRN_AVRO_PLAN_H
@@ -31,9 +31,17 @@ typedef enum firn_avro_into {
     FIRN_AVRO_INTO_BYTES,  /**< firn_slice; from bytes, string, fixed; null leaves data NULL */
     FIRN_AVRO_INTO_TEXT,   /**< const char *, zero-terminated, always copied; from string, bytes */
     FIRN_AVRO_INTO_RECORD, /**< nested: children's offsets count from this target's */
-    FIRN_AVRO_INTO_LIST, /**< firn_avro_list; from array; one child describes an item, its offset counts from the item's start */
-    FIRN_AVRO_INTO_PAIRS, /**< firn_avro_pairs; from an array of records or a map; two children: key, value; their offsets are 0 */
-    FIRN_AVRO_INTO_VALUE  /**< firn_avro_value; from anything */
+    /**
+     * firn_avro_list; from array; one child describes an item, its offset counts from the item's
+     * start
+     */
+    FIRN_AVRO_INTO_LIST,
+    /**
+     * firn_avro_pairs; from an array of records or a map; two children: key, value; their offsets
+     * are 0
+     */
+    FIRN_AVRO_INTO_PAIRS,
+    FIRN_AVRO_INTO_VALUE /**< firn_avro_value; from anything */
 } firn_avro_into;
 
 typedef struct firn_avro_list {
@@ -60,7 +68,11 @@ typedef struct firn_avro_value {
         firn_slice bytes; /**< bytes, string, fixed */
         struct {
             const struct firn_avro_value *
-                items; /**< record: by field; array: items; map: key, value, key, value … (keys have no schema of their own: kind string) */
+                /**
+                 * record: by field; array: items; map: key, value, key, value … (keys have no
+                 * schema of their own: kind string)
+                 */
+                items;
             size_t count; /**< of items */
         } list;
     } as;
@@ -80,7 +92,8 @@ typedef struct firn_avro_target {
     firn_avro_into into;
     size_t offset; /**< bytes from the start of the struct that holds it */
     size_t
-        present; /**< where a bool is set to true when there is a value that is not null, or FIRN_AVRO_NO_FLAG */
+        /** where a bool is set to true when there is a value that is not null, or FIRN_AVRO_NO_FLAG */
+        present;
     bool required;     /**< an absent field or a null value is CORRUPT */
     size_t item_size;  /**< LIST: bytes of an item; PAIRS: of a key */
     size_t value_size; /**< PAIRS: bytes of a value */
@@ -91,21 +104,24 @@ typedef struct firn_avro_target {
 typedef struct firn_avro_plan firn_avro_plan;
 
 /**
- * Resolves a target against the writer's schema. Targets and schema are borrowed and must outlive the
- * plan; the plan lives in `arena`. `what` (the file) begins messages.
- * CORRUPT: a required field is missing, a field's type can't give what is wanted, an id occurs twice.
+ * Resolves a target against the writer's schema. Targets and schema are borrowed and must outlive
+ * the plan; the plan lives in `arena`. `what` (the file) begins messages.
+ * CORRUPT: a required field is missing, a field's type can't give what is wanted, an id occurs
+ * twice.
  */
 firn_status firn_avro_plan_new(const firn_avro_schema *writer, const firn_avro_target *target,
                                const char *what, firn_arena *arena, const firn_avro_plan **out,
                                firn_error *error);
 
-/** How many targets were found by name because the file has no id for them; one such name, nullable. */
+/**
+ * How many targets were found by name because the file has no id for them; one such name, nullable.
+ */
 size_t firn_avro_plan_named_count(const firn_avro_plan *plan, const char **example);
 
 /**
- * Decodes one datum into `record`, which the caller has zeroed (absent and null leave it as it is). Lists,
- * pairs, nested values and texts go into `arena`. Slices are copied into it too where `copy` is set,
- * else they are borrowed from the cursor's bytes.
+ * Decodes one datum into `record`, which the caller has zeroed (absent and null leave it as it is).
+ * Lists, pairs, nested values and texts go into `arena`. Slices are copied into it too where `copy`
+ * is set, else they are borrowed from the cursor's bytes.
  */
 firn_status firn_avro_decode(const firn_avro_plan *plan, firn_avro_cursor *cursor,
                              firn_arena *arena, bool copy, void *record, firn_error *error);

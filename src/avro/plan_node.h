@@ -1,4 +1,7 @@
-/** A resolved plan, shared by plan.c, which makes it, and decode.c, which runs it. Not for other folders. */
+/**
+ * A resolved plan, shared by plan.c, which makes it, and decode.c, which runs it. Not for other
+ * folders.
+ */
 #ifndef FIRN_AVRO_PLAN_NODE_H
 #define FIRN_AVRO_PLAN_NODE_H
 

@@ -344,7 +344,9 @@ firn_status firn_avro_reader_next(firn_avro_reader *reader, const firn_avro_plan
 firn_status firn_avro_reader_count(firn_avro_reader *reader, int64_t *out, firn_error *error) {
     int64_t total = 0;
     uint64_t offset = reader->first_block;
-    /* With an uncompressed block the cursor lies in the window, which reading ahead would replace. */
+    /*
+     * With an uncompressed block the cursor lies in the window, which reading ahead would replace.
+     */
     firn_buffer window = reader->window;
     uint64_t window_offset = reader->window_offset;
     reader->window = firn_buffer_with_maximum(window.maximum);

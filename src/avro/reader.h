@@ -1,6 +1,7 @@
 /**
- * Reading an object container file (Avro specification, "Object Container Files"): the header, then blocks
- * in order, then records within a block. Not thread-safe; several readers may share one file.
+ * Reading an object container file (Avro specification, "Object Container Files"): the header, then
+ * blocks in order, then records within a block. Not thread-safe; several readers may share one
+ * file.
  */
 #ifndef FIRN_AVRO_READER_H
 #define FIRN_AVRO_READER_H
@@ -17,9 +18,9 @@ typedef struct firn_avro_reader firn_avro_reader;
 #define FIRN_AVRO_MAX_HEADER_BYTES ((size_t)64 << 20)
 
 /**
- * Reads the header and parses the schema. `file` is copied; what it refers to must outlive the reader.
- * `maximum_block_bytes` 0: FIRN_AVRO_MAX_BLOCK_BYTES. UNSUPPORTED names a codec other than null, deflate,
- * snappy and zstandard.
+ * Reads the header and parses the schema. `file` is copied; what it refers to must outlive the
+ * reader. `maximum_block_bytes` 0: FIRN_AVRO_MAX_BLOCK_BYTES. UNSUPPORTED names a codec other than
+ * null, deflate, snappy and zstandard.
  */
 firn_status firn_avro_reader_open(const firn_read_at *file, size_t maximum_block_bytes,
                                   firn_avro_reader **out, firn_error *error);
@@ -30,16 +31,19 @@ void firn_avro_reader_free(firn_avro_reader *reader);
 const firn_avro_schema *firn_avro_reader_schema(const firn_avro_reader *reader);
 /** The name that the codec has in the header, "null" where it is absent. */
 const char *firn_avro_reader_codec(const firn_avro_reader *reader);
-/** A header entry by key; false when absent. Where a key occurs twice the last one counts. Borrowed. */
+/**
+ * A header entry by key; false when absent. Where a key occurs twice the last one counts. Borrowed.
+ */
 bool firn_avro_reader_metadata(const firn_avro_reader *reader, const char *key, firn_slice *out);
 /** Entry `index` of the header, in file order; false behind the last. */
 bool firn_avro_reader_metadata_at(const firn_avro_reader *reader, size_t index, firn_slice *key,
                                   firn_slice *value);
 
 /**
- * Decodes the next record (see firn_avro_decode: `record` has been zeroed by the caller). *more is false,
- * and `record` untouched, at the end of the file. Without `copy` slices are valid until the next call that
- * enters another block. A block whose records do not take all of its bytes is CORRUPT.
+ * Decodes the next record (see firn_avro_decode: `record` has been zeroed by the caller). *more is
+ * false, and `record` untouched, at the end of the file. Without `copy` slices are valid until the
+ * next call that enters another block. A block whose records do not take all of its bytes is
+ * CORRUPT.
  */
 firn_status firn_avro_reader_next(firn_avro_reader *reader, const firn_avro_plan *plan,
                                   firn_arena *arena, bool copy, void *record, bool *more,

@@ -37,7 +37,10 @@ typedef enum firn_avro_kind {
     FIRN_AVRO_FIXED
 } firn_avro_kind;
 
-/** Logical types that are understood, on the kinds that they fit; any other is FIRN_AVRO_LOGICAL_NONE. */
+/**
+ * Logical types that are understood, on the kinds that they fit; any other is
+ * FIRN_AVRO_LOGICAL_NONE.
+ */
 typedef enum firn_avro_logical {
     FIRN_AVRO_LOGICAL_NONE,
     FIRN_AVRO_LOGICAL_DECIMAL, /**< bytes or fixed, big-endian two's complement */

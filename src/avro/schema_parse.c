@@ -10,7 +10,10 @@ typedef struct parser {
     firn_error *error;
 } parser;
 
-/** Stands in the name map for a full name that was defined more than once: no reference to it is followed. */
+/**
+ * Stands in the name map for a full name that was defined more than once: no reference to it is
+ * followed.
+ */
 static firn_avro_schema ambiguous;
 
 static const firn_avro_schema primitives[] = {
@@ -175,7 +178,9 @@ static firn_status parse_record(parser *p, const json_t *json, const char *space
     size_t count = json_array_size(list);
     firn_avro_field *fields = firn_arena_alloc(p->arena, count, sizeof *fields);
     if (fields == NULL) return firn_fail_memory(p->error);
-    /* A record that is still open is reached again only below a union or an array, or never ends. */
+    /*
+     * A record that is still open is reached again only below a union or an array, or never ends.
+     */
     bool may_be_empty = true;
     for (size_t i = 0; i < count; i++) {
         FIRN_TRY(parse_field(p, json_array_get(list, i), inner_space, depth, &fields[i]));

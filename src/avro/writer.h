@@ -1,6 +1,6 @@
 /**
- * Writing an object container file (Avro specification, "Object Container Files"). The schema's text goes
- * into the header as it is given, so that every attribute is kept. Not thread-safe.
+ * Writing an object container file (Avro specification, "Object Container Files"). The schema's
+ * text goes into the header as it is given, so that every attribute is kept. Not thread-safe.
  */
 #ifndef FIRN_AVRO_WRITER_H
 #define FIRN_AVRO_WRITER_H
@@ -18,16 +18,19 @@ typedef struct firn_avro_write_options {
 } firn_avro_write_options;
 
 /**
- * `schema` is JSON text, checked for being a schema and copied; what it means is for the caller and its
- * records to agree on. `destination` is copied; nothing is written before the first block is. Options NULL:
- * deflate. INVALID for another codec.
+ * `schema` is JSON text, checked for being a schema and copied; what it means is for the caller and
+ * its records to agree on. `destination` is copied; nothing is written before the first block is.
+ * Options NULL: deflate. INVALID for another codec.
  */
 firn_status firn_avro_writer_new(firn_slice schema, const firn_avro_write_options *options,
                                  const firn_write_to *destination, firn_avro_writer **out,
                                  firn_error *error);
 void firn_avro_writer_free(firn_avro_writer *writer);
 
-/** A header entry, copied, in the order of the calls; INVALID once the header is written. Keys beginning with "avro." are taken. */
+/**
+ * A header entry, copied, in the order of the calls; INVALID once the header is written. Keys
+ * beginning with "avro." are taken.
+ */
 firn_status firn_avro_writer_set_metadata(firn_avro_writer *writer, const char *key,
                                           firn_slice value, firn_error *error);
 
