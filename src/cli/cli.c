@@ -1,0 +1,164 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "firn/version.h"
+
+/* A second signal of the same kind ends the process at once (SA_RESETHAND). */
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = firn_cancel_request, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    /* A closed pipe is an error of the write, not the end of the process. */
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/*
+ * A descriptor 0 … 2 that is closed would be given to the next file that is opened, and messages would
+ * be written into a catalog. What is put in its place can't be written to.
+ */
+static void hold_standard_descriptors(void) {
+    int descriptor = 0;
+    do {
+        descriptor = open("/dev/null", O_RDONLY);
+    } while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor > STDERR_FILENO) close(descriptor);
+}
+
+/* Control characters in a message (names come from tables) must not reach a terminal. */
+static void print_error_line(const char *message) {
+    char line[FIRN_ERROR_MESSAGE_SIZE + 16];
+    snprintf(line, sizeof line, "firn: %s", message);
+    for (char *c = line; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = '?';
+    }
+    fprintf(stderr, "%s\n", line);
+}
+
+/* The error document of --json; its own failures are not worth a further message. */
+static void print_error_document(const char *verb, firn_status status, const firn_error *error) {
+    firn_report *report = NULL;
+    if (firn_report_new(verb, &report, NULL) != FIRN_OK) return;
+    firn_section *section = firn_section_child(firn_report_root(report), "error", NULL);
+    firn_section_add(section, "code", NULL, firn_cell_text(firn_status_name(status)));
+    firn_section_add(section, "exit_code", NULL, firn_cell_integer(firn_exit_code(status)));
+    firn_section_add(section, "message", NULL, firn_cell_text(error->message));
+    firn_section_add(section, "retryable", NULL, firn_cell_boolean(error->retryable));
+    if (error->byte_offset >= 0) {
+        firn_section_add(section, "byte_offset", NULL, firn_cell_integer(error->byte_offset));
+    }
+    if (error->system_errno != 0) {
+        firn_section_add(section, "system_errno", NULL, firn_cell_integer(error->system_errno));
+    }
+    firn_write_to out = firn_standard_output();
+    firn_report_write_json(report, &out, NULL);
+    firn_report_free(report);
+}
+
+static int fail(const char *verb, bool json, firn_status status, firn_error *error) {
+    if (error->message[0] == '\0') firn_fail(error, status, "%s", firn_status_text(status));
+    if (json) print_error_document(verb, status, error);
+    print_error_line(error->message);
+    return firn_exit_code(status);
+}
+
+static firn_status print_report(const firn_session *session, firn_error *error) {
+    firn_write_to out = firn_standard_output();
+    if (session->report == NULL) return FIRN_OK;
+    if (session->options->json) return firn_report_write_json(session->report, &out, error);
+    return firn_report_write_text(session->report, &out, error);
+}
+
+/* What was done stays done, even if nobody can be told on standard output. */
+static int fail_printing(const firn_session *session, firn_status status, firn_error *error) {
+    if (session->done != NULL) {
+        firn_error_wrap(error, status, "%s, but the report is not complete", session->done);
+    }
+    print_error_line(error->message);
+    return FIRN_EXIT_FAILURE;
+}
+
+static int run_verb(const firn_verb *verb, const firn_options *options,
+                    firn_cli_storage open_storage) {
+    firn_error error;
+    firn_error_clear(&error);
+    firn_session session = {.options = options, .verb = verb, .open_storage = open_storage};
+    firn_status status = verb->run(&session, &error);
+    int exit_code = 0;
+    if (status != FIRN_OK) {
+        exit_code = fail(verb->name, options->json, status, &error);
+    } else {
+        status = print_report(&session, &error);
+        if (status == FIRN_OK) status = firn_close_output(&error);
+        exit_code = status == FIRN_OK ? session.exit_code : fail_printing(&session, status, &error);
+    }
+    firn_session_close(&session);
+    return exit_code;
+}
+
+static firn_status print_version(bool json, firn_error *error) {
+    if (!json) return firn_print("firn " FIRN_VERSION "\n", error);
+    firn_report *report = NULL;
+    FIRN_TRY(firn_report_new("version", &report, error));
+    firn_section_add(firn_report_root(report), "version", NULL, firn_cell_text(FIRN_VERSION));
+    firn_write_to out = firn_standard_output();
+    firn_status status = firn_report_write_json(report, &out, error);
+    firn_report_free(report);
+    return status;
+}
+
+/* Usage on standard error: nothing was asked for. */
+static int run_nothing(void) {
+    firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
+    if (firn_help_append(NULL, &text, NULL) == FIRN_OK) {
+        fwrite(text.data, 1, text.size, stderr);
+    }
+    firn_buffer_release(&text);
+    return FIRN_EXIT_USAGE;
+}
+
+static firn_status print_help(const firn_verb *verb, firn_error *error) {
+    firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
+    firn_status status = firn_help_append(verb, &text, error);
+    firn_write_to out = firn_standard_output();
+    if (status == FIRN_OK) status = out.write(out.context, text.data, text.size, error);
+    if (status == FIRN_OK) status = firn_close_output(error);
+    firn_buffer_release(&text);
+    return status;
+}
+
+int firn_cli_main(int argc, char *const *argv, firn_cli_storage open_storage) {
+    hold_standard_descriptors();
+    catch_signals();
+    firn_json_setup();
+    firn_options options;
+    const firn_verb *verb = NULL;
+    firn_error error;
+    firn_error_clear(&error);
+    firn_status status = firn_options_parse(argc, argv, &options, &verb, &error);
+    bool json = options.json || firn_options_want_json(argc, argv);
+    if (status != FIRN_OK) return fail(NULL, json, status, &error);
+    if (options.verbose > 0) {
+        firn_log_set_level(options.verbose > 1 ? FIRN_LOG_DEBUG : FIRN_LOG_INFO);
+    }
+    if (!options.version && !options.help) {
+        return verb == NULL ? run_nothing() : run_verb(verb, &options, open_storage);
+    }
+    status = options.version ? print_version(json, &error) : print_help(verb, &error);
+    return status == FIRN_OK ? 0 : fail(NULL, false, status, &error);
+}

@@ -1,0 +1,11 @@
+/** The help texts, made from the tables of verbs and options. */
+#ifndef FIRN_CLI_HELP_H
+#define FIRN_CLI_HELP_H
+
+#include "base/buffer.h"
+#include "cli/options.h"
+
+/** Appends the help of a verb; NULL: of firn. */
+firn_status firn_help_append(const firn_verb *verb, firn_buffer *out, firn_error *error);
+
+#endif

@@ -1,0 +1,50 @@
+#include "cli/options.h"
+
+#define MEMBER(name) offsetof(firn_options, name)
+
+const firn_option firn_option_table[] = {
+    {"catalog", 0, FIRN_OPTION_TEXT, MEMBER(catalog), FIRN_OPTIONS_CATALOG, "NAME|FILE",
+     "a configured catalog, or an SQLite file (a path, or sqlite:///…); without it the catalog "
+     "named default"},
+    {"catalog-name", 0, FIRN_OPTION_TEXT, MEMBER(catalog_name), FIRN_OPTIONS_CATALOG, "NAME",
+     "the catalog's name inside an SQLite file that holds several"},
+    {"ref", 0, FIRN_OPTION_TEXT, MEMBER(ref), FIRN_OPTIONS_REF, "NAME",
+     "the branch or tag to look at; without it main"},
+    {"content-hash", 0, FIRN_OPTION_FLAG, MEMBER(content_hash), FIRN_OPTIONS_CONTENT, NULL,
+     "read every row and show a hash of them that does not depend on their order"},
+    {"target-file-size-bytes", 0, FIRN_OPTION_BYTES, MEMBER(target_file_size_bytes),
+     FIRN_OPTIONS_PLAN, "BYTES",
+     "size of the files to make; without it write.target-file-size-bytes of the table, else 512MB"},
+    {"min-input-files", 0, FIRN_OPTION_COUNT, MEMBER(min_input_files), FIRN_OPTIONS_PLAN, "COUNT",
+     "small files that a partition must have before it is compacted; without it 5"},
+    {"max-file-group-size-bytes", 0, FIRN_OPTION_BYTES, MEMBER(max_file_group_size_bytes),
+     FIRN_OPTIONS_PLAN, "BYTES", "most bytes that are rewritten as one group; without it 100GB"},
+    {"rewrite-all", 0, FIRN_OPTION_FLAG, MEMBER(rewrite_all), FIRN_OPTIONS_PLAN, NULL,
+     "rewrite every data file, good ones too"},
+    {"verify", 0, FIRN_OPTION_FLAG, MEMBER(verify), FIRN_OPTIONS_RUN, NULL,
+     "before the commit read old and new files again and compare their rows"},
+    {"lock-timeout", 0, FIRN_OPTION_SECONDS, MEMBER(lock_timeout_ms), FIRN_OPTIONS_RUN, "SECONDS",
+     "how long to wait for another run on the same table"},
+    {"memory", 0, FIRN_OPTION_BYTES, MEMBER(memory_bytes), FIRN_OPTIONS_RESOURCES, "BYTES",
+     "memory to work with; without it a quarter of the machine's or the cgroup's"},
+    {"threads", 0, FIRN_OPTION_COUNT, MEMBER(threads), FIRN_OPTIONS_RESOURCES, "COUNT",
+     "threads to work with; without it the number of cores"},
+    {"yes", 0, FIRN_OPTION_FLAG, MEMBER(yes), FIRN_OPTIONS_CHANGE, NULL,
+     "do it; without this option the verb only shows what it would do"},
+    {"dry-run", 0, FIRN_OPTION_FLAG, MEMBER(dry_run), FIRN_OPTIONS_CHANGE, NULL,
+     "only show what would be done, also where --yes is given"},
+    {"json", 0, FIRN_OPTION_FLAG, MEMBER(json), FIRN_OPTIONS_COMMON, NULL,
+     "print one JSON document on standard output, errors included"},
+    {"config", 0, FIRN_OPTION_TEXT, MEMBER(config), FIRN_OPTIONS_COMMON, "FILE",
+     "a firn.yaml that goes before the ones that are found"},
+    {"verbose", 'v', FIRN_OPTION_COUNTER, MEMBER(verbose), FIRN_OPTIONS_COMMON, NULL,
+     "say more on standard error; twice, still more"},
+    {"no-progress", 0, FIRN_OPTION_FLAG, MEMBER(no_progress), FIRN_OPTIONS_COMMON, NULL,
+     "show no progress, also where standard error is a terminal"},
+    {"help", 'h', FIRN_OPTION_FLAG, MEMBER(help), FIRN_OPTIONS_COMMON, NULL,
+     "show help for firn, or for a verb"},
+    {"version", 'V', FIRN_OPTION_FLAG, MEMBER(version), FIRN_OPTIONS_COMMON, NULL,
+     "show the version"},
+};
+
+const size_t firn_option_count = sizeof firn_option_table / sizeof *firn_option_table;

@@ -1,0 +1,315 @@
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/nearest.h"
+#include "report/format.h"
+
+#define MAXIMUM_OPTIONS 64
+#define MAXIMUM_VERBS 64
+
+typedef struct parser {
+    int argc;
+    char *const *argv;
+    int at;
+    firn_options *out;
+    bool seen[MAXIMUM_OPTIONS];
+    const char *words[FIRN_MAX_ARGUMENTS + 2]; /* verb and arguments */
+    size_t word_count;
+} parser;
+
+static const char *nearest_option(const char *name) {
+    const char *names[MAXIMUM_OPTIONS];
+    for (size_t i = 0; i < firn_option_count; i++) names[i] = firn_option_table[i].name;
+    return firn_nearest(name, names, firn_option_count);
+}
+
+static const char *nearest_verb(const char *name) {
+    const char *names[MAXIMUM_VERBS];
+    for (size_t i = 0; i < firn_verb_count; i++) names[i] = firn_verb_table[i].name;
+    return firn_nearest(name, names, firn_verb_count);
+}
+
+static size_t find_option(const char *name, size_t length) {
+    for (size_t i = 0; i < firn_option_count; i++) {
+        const char *known = firn_option_table[i].name;
+        if (strlen(known) == length && memcmp(known, name, length) == 0) return i;
+    }
+    return firn_option_count;
+}
+
+/* A whole number, nothing around it. */
+static bool parse_whole(const char *text, size_t length, int64_t *out) {
+    int64_t number = 0;
+    if (length == 0) return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        if (__builtin_mul_overflow(number, (int64_t)10, &number)) return false;
+        if (__builtin_add_overflow(number, (int64_t)(text[i] - '0'), &number)) return false;
+    }
+    *out = number;
+    return true;
+}
+
+/* Seconds, or with "ms", "s", "m", "h" behind the number. */
+static bool parse_duration(const char *text, int64_t *milliseconds) {
+    static const struct {
+        const char *unit;
+        int64_t milliseconds;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+    size_t digits = strspn(text, "0123456789");
+    int64_t number = 0;
+    if (!parse_whole(text, digits, &number)) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(text + digits, units[i].unit) != 0) continue;
+        return !__builtin_mul_overflow(number, units[i].milliseconds, milliseconds);
+    }
+    return false;
+}
+
+static firn_status store(parser *state, const firn_option *option, const char *value,
+                         firn_error *error) {
+    void *member = (char *)state->out + option->offset;
+    int64_t number = 0;
+    switch (option->kind) {
+    case FIRN_OPTION_FLAG: *(bool *)member = true; return FIRN_OK;
+    case FIRN_OPTION_COUNTER: (*(int64_t *)member)++; return FIRN_OK;
+    case FIRN_OPTION_TEXT:
+        if (value[0] == '\0') {
+            return firn_fail(error, FIRN_INVALID, "option --%s: the value is empty", option->name);
+        }
+        *(const char **)member = value;
+        return FIRN_OK;
+    case FIRN_OPTION_BYTES:
+        if (firn_parse_bytes(value, &number) != 0 || number == 0) {
+            return firn_fail(error, FIRN_INVALID,
+                             "option --%s: \"%s\" is no number of bytes; it is a whole number, "
+                             "alone or with KB, MB or GB behind it, as in 512MB",
+                             option->name, value);
+        }
+        break;
+    case FIRN_OPTION_COUNT:
+        if (!parse_whole(value, strlen(value), &number) || number == 0) {
+            return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is no whole number above 0",
+                             option->name, value);
+        }
+        break;
+    case FIRN_OPTION_SECONDS:
+        if (!parse_duration(value, &number)) {
+            return firn_fail(error, FIRN_INVALID,
+                             "option --%s: \"%s\" is no time; it is a whole number of seconds, or "
+                             "one with ms, s, m or h behind it",
+                             option->name, value);
+        }
+        break;
+    }
+    *(int64_t *)member = number;
+    return FIRN_OK;
+}
+
+/* `inline_value`: what stands behind "=", or NULL. */
+static firn_status take_option(parser *state, size_t index, const char *inline_value,
+                               firn_error *error) {
+    const firn_option *option = &firn_option_table[index];
+    const char *value = inline_value;
+    state->seen[index] = true;
+    if (option->value == NULL && inline_value != NULL) {
+        return firn_fail(error, FIRN_INVALID, "option --%s takes no value", option->name);
+    }
+    if (option->value != NULL && value == NULL) {
+        bool none = state->at + 1 >= state->argc;
+        if (none || strncmp(state->argv[state->at + 1], "--", 2) == 0) {
+            return firn_fail(error, FIRN_INVALID, "option --%s needs a value: --%s %s",
+                             option->name, option->name, option->value);
+        }
+        value = state->argv[++state->at];
+    }
+    return store(state, option, value, error);
+}
+
+static firn_status take_long(parser *state, const char *text, firn_error *error) {
+    const char *equals = strchr(text, '=');
+    size_t length = equals == NULL ? strlen(text) : (size_t)(equals - text);
+    size_t index = find_option(text, length);
+    if (index == firn_option_count) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(length > 63 ? 63 : length), text);
+        return firn_fail(error, FIRN_INVALID,
+                         "unknown option --%s; the nearest one is --%s (see firn help)", name,
+                         nearest_option(name));
+    }
+    return take_option(state, index, equals == NULL ? NULL : equals + 1, error);
+}
+
+/* One or more letters: -v, -vv. */
+static firn_status take_letters(parser *state, const char *letters, firn_error *error) {
+    for (const char *c = letters; *c != '\0'; c++) {
+        size_t index = 0;
+        while (index < firn_option_count && firn_option_table[index].letter != *c) index++;
+        if (index == firn_option_count) {
+            return firn_fail(error, FIRN_INVALID,
+                             "unknown option -%s; the nearest one is --%s (see firn help)", letters,
+                             nearest_option(letters));
+        }
+        FIRN_TRY(take_option(state, index, NULL, error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status take_word(parser *state, const char *word, firn_error *error) {
+    size_t room = sizeof state->words / sizeof *state->words;
+    if (state->word_count == room) {
+        return firn_fail(error, FIRN_INVALID, "too many arguments, from \"%s\" on", word);
+    }
+    state->words[state->word_count++] = word;
+    return FIRN_OK;
+}
+
+static firn_status take_all(parser *state, firn_error *error) {
+    bool only_words = false;
+    for (state->at = 1; state->at < state->argc; state->at++) {
+        const char *text = state->argv[state->at];
+        if (only_words || text[0] != '-' || text[1] == '\0') {
+            FIRN_TRY(take_word(state, text, error));
+        } else if (strcmp(text, "--") == 0) {
+            only_words = true;
+        } else if (text[1] == '-') {
+            FIRN_TRY(take_long(state, text + 2, error));
+        } else {
+            FIRN_TRY(take_letters(state, text + 1, error));
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Verbs of the design that no version up to this one has. */
+static bool is_planned(const char *word) {
+    static const char *const planned[] = {"evolve",
+                                          "rewrite-deletes",
+                                          "remove-dangling-deletes",
+                                          "rewrite-manifests",
+                                          "expire",
+                                          "remove-orphans",
+                                          "restore",
+                                          "apply-properties",
+                                          "maintain",
+                                          "verify",
+                                          "health",
+                                          "upgrade",
+                                          "rollback",
+                                          "tag",
+                                          "branch",
+                                          "set-property",
+                                          "register",
+                                          "sync",
+                                          "audit",
+                                          "view",
+                                          "serve",
+                                          "parquet",
+                                          "scan",
+                                          "engines"};
+    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
+        if (strcmp(word, planned[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether `word` begins verbs of two words. */
+static bool begins_verbs(const char *word, char *list, size_t size) {
+    size_t length = strlen(word);
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < firn_verb_count; i++) {
+        const char *name = firn_verb_table[i].name;
+        if (strncmp(name, word, length) != 0 || name[length] != ' ') continue;
+        int added = snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
+        if (added < 0 || (size_t)added >= size - used) return true;
+        used += (size_t)added;
+    }
+    return used != 0;
+}
+
+static firn_status fail_verb(const parser *state, firn_error *error) {
+    const char *first = state->words[0];
+    char word[64];
+    char verbs[128];
+    bool begins = begins_verbs(first, verbs, sizeof verbs);
+    if (begins && state->word_count == 1) {
+        return firn_fail(error, FIRN_INVALID, "%s is not a verb by itself; there is: %s", first,
+                         verbs);
+    }
+    const char *second = state->word_count > 1 ? state->words[1] : "";
+    snprintf(word, sizeof word, begins ? "%.30s %.30s" : "%.60s", first, second);
+    if (begins || is_planned(first)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "%s is not in this version of firn; the nearest verb is %s (firn help "
+                         "lists all)",
+                         word, nearest_verb(word));
+    }
+    return firn_fail(error, FIRN_INVALID,
+                     "unknown verb \"%s\"; the nearest one is %s (firn help lists all)", word,
+                     nearest_verb(word));
+}
+
+static firn_status find_verb(parser *state, const firn_verb **verb, firn_error *error) {
+    size_t used = 1;
+    *verb = NULL;
+    if (state->word_count > 1) {
+        char both[64];
+        snprintf(both, sizeof both, "%.30s %.30s", state->words[0], state->words[1]);
+        *verb = firn_verb_find(both);
+        used = 2;
+    }
+    if (*verb == NULL) {
+        *verb = firn_verb_find(state->words[0]);
+        used = 1;
+    }
+    if (*verb == NULL) return fail_verb(state, error);
+    if (state->word_count - used > FIRN_MAX_ARGUMENTS) {
+        return firn_fail(error, FIRN_INVALID, "%s: too many arguments", (*verb)->name);
+    }
+    for (size_t i = used; i < state->word_count; i++) {
+        state->out->arguments[state->out->argument_count++] = state->words[i];
+    }
+    return FIRN_OK;
+}
+
+static firn_status check_fit(const parser *state, const firn_verb *verb, firn_error *error) {
+    for (size_t i = 0; i < firn_option_count; i++) {
+        if (!state->seen[i] || (verb->options & firn_option_table[i].group) != 0) continue;
+        return firn_fail(error, FIRN_INVALID, "%s takes no option --%s (see firn help %s)",
+                         verb->name, firn_option_table[i].name, verb->name);
+    }
+    size_t count = state->out->argument_count;
+    if (count < verb->least) {
+        return firn_fail(error, FIRN_INVALID, "%s needs %s: firn %s %s", verb->name,
+                         verb->arguments, verb->name, verb->arguments);
+    }
+    if (count > verb->most) {
+        return firn_fail(error, FIRN_INVALID, "%s: one argument too many: \"%s\" (firn %s%s%s)",
+                         verb->name, state->out->arguments[verb->most], verb->name,
+                         verb->arguments[0] == '\0' ? "" : " ", verb->arguments);
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_options_parse(int argc, char *const *argv, firn_options *out,
+                               const firn_verb **verb, firn_error *error) {
+    *out = (firn_options){.lock_timeout_ms = -1};
+    *verb = NULL;
+    parser state = {.argc = argc, .argv = argv, .out = out};
+    FIRN_TRY(take_all(&state, error));
+    if (out->version || state.word_count == 0) return FIRN_OK;
+    FIRN_TRY(find_verb(&state, verb, error));
+    if (out->help) return FIRN_OK;
+    return check_fit(&state, *verb, error);
+}
+
+bool firn_options_want_json(int argc, char *const *argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0) return false;
+        if (strcmp(argv[i], "--json") == 0) return true;
+    }
+    return false;
+}

@@ -1,0 +1,89 @@
+/** The options and verbs of the command line, as tables that parsing, help and tests share. */
+#ifndef FIRN_CLI_OPTIONS_H
+#define FIRN_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/** More words than any verb takes. */
+#define FIRN_MAX_ARGUMENTS 4
+
+/** What was asked for. Text is borrowed from argv. */
+typedef struct firn_options {
+    const char *catalog, *catalog_name, *config, *ref; /**< NULL: not given */
+    bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
+    int64_t verbose; /**< times that it was given */
+    /* 0: not given. */
+    int64_t memory_bytes, threads;
+    int64_t target_file_size_bytes, min_input_files, max_file_group_size_bytes;
+    int64_t lock_timeout_ms;                   /**< -1: not given */
+    const char *arguments[FIRN_MAX_ARGUMENTS]; /**< what stands behind the verb */
+    size_t argument_count;
+} firn_options;
+
+/** Sets of options; a verb takes several. */
+enum {
+    FIRN_OPTIONS_COMMON = 1,     /**< every verb */
+    FIRN_OPTIONS_CATALOG = 2,    /**< --catalog, --catalog-name */
+    FIRN_OPTIONS_REF = 4,        /**< --ref */
+    FIRN_OPTIONS_CHANGE = 8,     /**< --yes, --dry-run */
+    FIRN_OPTIONS_PLAN = 16,      /**< what is compacted into what */
+    FIRN_OPTIONS_RUN = 32,       /**< --verify, --lock-timeout */
+    FIRN_OPTIONS_RESOURCES = 64, /**< --memory, --threads */
+    FIRN_OPTIONS_CONTENT = 128   /**< --content-hash */
+};
+
+typedef enum firn_option_kind {
+    FIRN_OPTION_FLAG,    /**< bool */
+    FIRN_OPTION_COUNTER, /**< int64_t, counted */
+    FIRN_OPTION_TEXT,    /**< const char * */
+    FIRN_OPTION_BYTES,   /**< int64_t above 0 */
+    FIRN_OPTION_COUNT,   /**< int64_t above 0 */
+    FIRN_OPTION_SECONDS  /**< int64_t, milliseconds */
+} firn_option_kind;
+
+typedef struct firn_option {
+    const char *name; /**< without the dashes */
+    char letter;      /**< 0: none */
+    firn_option_kind kind;
+    size_t offset;     /**< of the member of firn_options */
+    unsigned group;    /**< one of the sets */
+    const char *value; /**< what the help calls the value; NULL: takes none */
+    const char *help;
+} firn_option;
+
+extern const firn_option firn_option_table[];
+extern const size_t firn_option_count;
+
+struct firn_session;
+
+typedef struct firn_verb {
+    const char *name;      /**< one word, or two */
+    const char *arguments; /**< as the help shows them, "" for none */
+    size_t least, most;    /**< number of arguments */
+    unsigned options;      /**< sets */
+    const char *summary;   /**< one line */
+    const char *help;      /**< paragraphs */
+    firn_status (*run)(struct firn_session *session, firn_error *error);
+} firn_verb;
+
+extern const firn_verb firn_verb_table[];
+extern const size_t firn_verb_count;
+
+/** By its full name; NULL. */
+const firn_verb *firn_verb_find(const char *name);
+
+/**
+ * Reads the command line. *verb NULL: only --help or --version were asked for, or nothing at all. INVALID
+ * names the nearest known word. `out` is filled as far as it was read, also on failure.
+ */
+firn_status firn_options_parse(int argc, char *const *argv, firn_options *out,
+                               const firn_verb **verb, firn_error *error);
+
+/** Whether JSON is asked for; works on a command line that can't be parsed. */
+bool firn_options_want_json(int argc, char *const *argv);
+
+#endif

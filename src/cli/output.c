@@ -1,0 +1,33 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static firn_status write_all(void *context, const void *data, size_t size, firn_error *error) {
+    (void)context;
+    const char *at = data;
+    while (size > 0) {
+        ssize_t written = write(STDOUT_FILENO, at, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) {
+            return firn_fail_errno(error, FIRN_IO, errno, "standard output can't be written");
+        }
+        at += written;
+        size -= (size_t)written;
+    }
+    return FIRN_OK;
+}
+
+firn_write_to firn_standard_output(void) {
+    return (firn_write_to){write_all, NULL};
+}
+
+firn_status firn_print(const char *text, firn_error *error) {
+    return write_all(NULL, text, strlen(text), error);
+}
+
+firn_status firn_close_output(firn_error *error) {
+    if (close(STDOUT_FILENO) == 0 || errno == EBADF) return FIRN_OK;
+    return firn_fail_errno(error, FIRN_IO, errno, "standard output can't be written");
+}

@@ -1,0 +1,54 @@
+/** What a running verb holds: its options, and what it opened. */
+#ifndef FIRN_CLI_SESSION_H
+#define FIRN_CLI_SESSION_H
+
+#include "base/threads.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "config/config.h"
+#include "report/report.h"
+#include "table/table.h"
+
+typedef struct firn_session {
+    const firn_options *options;
+    const firn_verb *verb;
+    firn_cli_storage open_storage;
+    /* Opened on demand, closed by firn_session_close. */
+    firn_config *config;
+    firn_storage *storage;
+    firn_catalog *catalog;
+    firn_table *table;
+    firn_pool *pool;
+    firn_report *report; /**< printed when the verb is done, if it is not NULL */
+    int exit_code;       /**< of a verb that succeeded: 0 unless it found something to tell */
+    const char *done;    /**< what was changed for good, for the message when printing then fails */
+} firn_session;
+
+void firn_session_close(firn_session *session);
+
+firn_status firn_session_load_config(firn_session *session, firn_error *error);
+firn_status firn_session_load_storage(firn_session *session, firn_error *error);
+firn_status firn_session_load_pool(firn_session *session, firn_error *error);
+firn_status firn_session_new_report(firn_session *session, firn_error *error);
+
+/** Opens the catalog that the options mean. `create`: a file that --catalog names may be made. */
+firn_status firn_session_open_catalog(firn_session *session, bool read_only, bool create,
+                                      firn_error *error);
+
+/** Opens the verb's table: `argument` is a path, or a name in the catalog (design, section 13). */
+firn_status firn_session_open_table(firn_session *session, const char *argument, bool read_only,
+                                    firn_error *error);
+
+/** Whether an argument is a path: it has a "/" or ends in ".metadata.json". */
+bool firn_argument_is_path(const char *argument);
+
+/** Splits "a.b.table". `namespace_room` holds the first part. INVALID for an empty part. */
+firn_status firn_table_name_parse(const char *argument, char *namespace_room, size_t size,
+                                  firn_table_name *out, firn_error *error);
+
+/** Whether the verb is to act, not to preview. */
+static inline bool firn_session_acts(const firn_session *session) {
+    return session->options->yes && !session->options->dry_run;
+}
+
+#endif

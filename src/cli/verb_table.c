@@ -1,0 +1,92 @@
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+
+#define COMMON FIRN_OPTIONS_COMMON
+#define CATALOG FIRN_OPTIONS_CATALOG
+#define REF FIRN_OPTIONS_REF
+#define CHANGE FIRN_OPTIONS_CHANGE
+#define PLAN FIRN_OPTIONS_PLAN
+#define RUN FIRN_OPTIONS_RUN
+#define RESOURCES FIRN_OPTIONS_RESOURCES
+#define CONTENT FIRN_OPTIONS_CONTENT
+
+const firn_verb firn_verb_table[] = {
+    {"tables", "", 0, 0, COMMON | CATALOG, "list the tables of a catalog",
+     "Lists every table of the catalog with its metadata file.", firn_command_tables},
+    {"describe", "TABLE", 1, 1, COMMON | CATALOG | REF | CONTENT | RESOURCES,
+     "show what a table is: schema, partitioning, size, refs, properties",
+     "Shows location, format, schema, partition spec, sort order, the snapshot that is current, "
+     "how "
+     "many files, rows, bytes and manifests it has, refs and properties.\n\n"
+     "With --content-hash every row is read and hashed. The hash does not depend on the order of "
+     "rows and files, so it is the same before and after a compaction.",
+     firn_command_describe},
+    {"snapshots", "TABLE", 1, 1, COMMON | CATALOG, "list a table's snapshots",
+     "Lists the snapshots that the table's metadata still names, oldest first, with what each did.",
+     firn_command_snapshots},
+    {"refs", "TABLE", 1, 1, COMMON | CATALOG, "list a table's branches and tags",
+     "Lists branches and tags, the snapshot that each names, and how long they are kept.",
+     firn_command_refs},
+    {"files", "TABLE", 1, 1, COMMON | CATALOG | REF, "list the live files of a snapshot",
+     "Lists the live data and delete files of the snapshot: rows, bytes, partition, sequence "
+     "numbers.",
+     firn_command_files},
+    {"manifests", "TABLE", 1, 1, COMMON | CATALOG | REF, "list the manifests of a snapshot",
+     "Lists the manifests of the snapshot with their counts and the ranges of partition values.",
+     firn_command_manifests},
+    {"history", "TABLE", 1, 1, COMMON | CATALOG, "show which snapshot was current when",
+     "Shows the snapshot log: when each snapshot became current, and whether it is an ancestor of "
+     "the one that is current now (after a roll-back some are not).",
+     firn_command_history},
+    {"plan", "TABLE", 1, 1, COMMON | CATALOG | REF | PLAN | RESOURCES,
+     "show what a compaction would do, and why",
+     "Shows which groups of files a compaction would rewrite and why, what each group that is left "
+     "alone lacks, and the files and bytes to expect. Changes nothing.",
+     firn_command_plan},
+    {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | RESOURCES,
+     "rewrite many small files as few good ones",
+     "Rewrites the data files of each partition that has enough small ones into files of the "
+     "target "
+     "size, and commits once. The rows stay the same. Without --yes it shows what it would do.\n\n"
+     "An interrupt (Ctrl-C) stops it and removes what it had written; the table stays as it was.",
+     firn_command_compact},
+    {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
+     "enter an existing table into a catalog",
+     "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "
+     "files of the table stay as they are. An SQLite file named by --catalog is made when it does "
+     "not exist. Without --yes it shows what it would do.",
+     firn_command_catalog_register},
+    {"doctor", "[TABLE]", 0, 1, COMMON | CATALOG,
+     "show what this build can do, and check a catalog or a table",
+     "Shows the codecs, libraries, catalogs and storage of this build. A catalog (--catalog, else "
+     "the configured ones) is tried: whether it can be read, and whether it could be written. "
+     "Changes nothing.",
+     firn_command_doctor},
+    {"config show", "", 0, 0, COMMON, "show the configuration, and where each value comes from",
+     "Shows the configured catalogs, their settings, and the file and line or the variable that "
+     "each comes from. Secrets are not shown.",
+     firn_command_config_show},
+    {"config validate", "[FILE]", 0, 1, COMMON, "check the configuration",
+     "Reads FILE, or the configuration that would be used, and names the first mistake.",
+     firn_command_config_validate},
+    {"demo small-files", "DIR", 1, 1, COMMON | RESOURCES,
+     "make a table of many small files in DIR, and compact it",
+     "Makes DIR with an SQLite catalog and the table demo.events, written by several hundred small "
+     "commits; then shows it, previews its compaction, compacts it and shows it again with the "
+     "same "
+     "hash of its rows. DIR must be empty or absent.",
+     firn_command_demo_small_files},
+    {"help", "[VERB]", 0, 2, COMMON, "show help for firn, or for a verb",
+     "Shows the verbs, or how one of them is used.", firn_command_help},
+};
+
+const size_t firn_verb_count = sizeof firn_verb_table / sizeof *firn_verb_table;
+
+const firn_verb *firn_verb_find(const char *name) {
+    for (size_t i = 0; i < firn_verb_count; i++) {
+        if (strcmp(firn_verb_table[i].name, name) == 0) return &firn_verb_table[i];
+    }
+    return NULL;
+}
