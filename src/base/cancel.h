@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "firn/session.h"
 
-/** `signal_number` becomes the reason; the first one stays. 0 clears the flag (tests). */
-void firn_cancel_request(int signal_number);
+/* firn_cancel_request is public: firn/session.h. */
 /** The signal number that asked, or 0. */
 int firn_cancel_requested(void);
 /** CANCELLED with a message when a stop was asked for. */

@@ -15,6 +15,11 @@ typedef struct firn_table_name {
     const char *name;
 } firn_table_name;
 
+/** Whether a table argument means a path: it contains a '/', or ends in .metadata.json (design, section 13). */
+bool firn_table_argument_is_path(const char *argument);
+/** Splits "a.b.table" at its last dot, in place: both parts borrow from `text`. */
+firn_table_name firn_table_name_split(char *text);
+
 /** The current metadata of a table as its catalog sees it. */
 typedef struct firn_table_pointer {
     char *metadata_location;       /**< owned */
@@ -33,9 +38,8 @@ typedef struct firn_catalog_operations {
     firn_status (*commit)(void *implementation, firn_table_name name,
                           const firn_table_pointer *base, const firn_table_update *update,
                           firn_table_pointer *out, firn_error *error);
-    firn_status (*create)(void *implementation, firn_table_name name,
-                          firn_table_metadata *metadata, firn_table_pointer *out,
-                          firn_error *error);
+    firn_status (*create)(void *implementation, firn_table_name name, firn_table_metadata *metadata,
+                          firn_table_pointer *out, firn_error *error);
     firn_status (*register_table)(void *implementation, firn_table_name name,
                                   const char *metadata_location, firn_error *error);
     firn_status (*check_writable)(void *implementation, firn_table_name name, firn_error *error);
@@ -86,10 +90,11 @@ const char *firn_catalog_describe(const firn_catalog *catalog);
 /* The catalogs. `storage` is borrowed. */
 
 typedef struct firn_sql_options {
-    const char *path;         /**< SQLite file */
-    const char *catalog_name; /**< NULL: the only one in the file; INVALID naming them when there are several */
-    const char *warehouse;    /**< NULL, or where new tables go */
-    bool create;              /**< make the file and its tables when absent */
+    const char *path; /**< SQLite file */
+    const char *
+        catalog_name; /**< NULL: the only one in the file; INVALID naming them when there are several */
+    const char *warehouse; /**< NULL, or where new tables go */
+    bool create;           /**< make the file and its tables when absent */
     bool read_only;
 } firn_sql_options;
 

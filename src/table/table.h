@@ -4,9 +4,10 @@
 
 #include "base/threads.h"
 #include "catalog/catalog.h"
+#include "firn/session.h"
 #include "iceberg/manifest.h"
 
-typedef struct firn_table {
+struct firn_table {
     firn_storage *storage; /**< borrowed */
     firn_catalog *catalog; /**< borrowed */
     char *namespace_name, *name;
@@ -15,7 +16,7 @@ typedef struct firn_table {
     const firn_table_metadata *metadata; /**< of pointer */
     char *ref;                           /**< "main" unless asked otherwise */
     const firn_snapshot *snapshot; /**< the ref's head, or NULL: the table has no rows there */
-} firn_table;
+};
 
 /** Loads and pins. `ref` NULL: main. A ref that does not exist is NOT_FOUND, but main of a table without snapshots is fine. */
 firn_status firn_table_open(firn_catalog *catalog, firn_storage *storage, firn_table_name name,

@@ -1,0 +1,68 @@
+/** Compaction through the library: plan, look, run. See firn-compact in the manual for what the options mean. */
+#ifndef FIRN_COMPACTION_H
+#define FIRN_COMPACTION_H
+
+#include "firn/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct firn_compaction firn_compaction;
+
+typedef struct firn_compaction_options {
+    size_t size;                       /**< of this struct, set by firn_compaction_options_init */
+    int64_t target_file_size_bytes;    /**< 0: the table's, else 512 MiB */
+    int64_t min_input_files;           /**< 5 */
+    int64_t max_file_group_size_bytes; /**< 100 GiB */
+    int64_t memory_bytes;              /**< 0: a quarter of the machine's or the cgroup's */
+    size_t threads;                    /**< 0: the cores */
+    bool rewrite_all;                  /**< every file, whatever its size */
+    bool verify;             /**< decode both sides and compare content hashes before the commit */
+    int64_t lock_timeout_ms; /**< how long to wait for another run on the same table; 0 */
+} firn_compaction_options;
+
+FIRN_API void firn_compaction_options_init(firn_compaction_options *options);
+
+/** One group of files of a partition. Text belongs to the plan. */
+typedef struct firn_compaction_group {
+    const char *partition; /**< "day=2024-01-31"; "" where the table is not partitioned */
+    size_t input_files;
+    int64_t input_bytes, rows;
+    bool selected;
+    size_t output_files; /**< expected */
+    const char *reason;  /**< why it was chosen, or what it lacks */
+} firn_compaction_group;
+
+/**
+ * Plans; reads only. `options` may be NULL and is copied. UNSUPPORTED names what this version can't compact. The plan must be freed
+ * before its table is closed.
+ */
+FIRN_API firn_status firn_compaction_plan(firn_table *table, const firn_compaction_options *options,
+                                          firn_compaction **out, firn_error *error);
+/** NULL is allowed. */
+FIRN_API void firn_compaction_free(firn_compaction *plan);
+
+FIRN_API size_t firn_compaction_group_count(const firn_compaction *plan);
+/** `index` below the count. */
+FIRN_API firn_compaction_group firn_compaction_group_at(const firn_compaction *plan, size_t index);
+
+typedef struct firn_compaction_result {
+    bool committed;      /**< false: there was nothing to do */
+    int64_t snapshot_id; /**< of the new snapshot, when committed */
+    size_t groups, input_files, output_files;
+    int64_t input_bytes, output_bytes, rows;
+} firn_compaction_result;
+
+/**
+ * Rewrites and commits once. CONFLICT: another writer was faster, nothing changed, plan again. COMMIT_UNKNOWN: can't be told, every file
+ * is kept. Any other failure: nothing changed. Afterwards free the plan.
+ */
+FIRN_API firn_status firn_compaction_run(firn_compaction *plan, firn_compaction_result *out,
+                                         firn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
