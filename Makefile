@@ -50,7 +50,7 @@ fuzz:
 	@scripts/fuzz.sh build-fuzz "$(FUZZ_SECONDS)"
 
 bench: all
-	@bench/run.sh build/firn
+	@BENCH_SCALE="$(or $(BENCH_SCALE),1)" bench/run.sh build/firn
 
 install: all
 	@cmake --install build --prefix "$(PREFIX)"
