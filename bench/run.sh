@@ -3,14 +3,14 @@
 #   BENCH_SCALE   share of the full size, 1 (about 200 MB) unless set; BENCH_SCALE=8 is eight times as much
 #   BENCH_DIR     where tables are made (kept); a temporary folder unless set
 #   BENCH_PAIRS   runs of each, interleaved; 5 unless set
-#   FIRN_PYTHON   a Python with tests/requirements.txt; one is made in build-environment unless set
+#   FIRN_PYTHON   a Python with bench/requirements.txt; one is made in build-environment unless set
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 firn=$(realpath "${1:?usage: run.sh FIRN}")
 if [ -z "${FIRN_PYTHON:-}" ]; then
     environment="$here/../build-environment"
     [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
-    "$environment/bin/pip" install -q --disable-pip-version-check -r "$here/../tests/requirements.txt"
+    "$environment/bin/pip" install -q --disable-pip-version-check -r "$here/requirements.txt"
     FIRN_PYTHON="$environment/bin/python"
 fi
 export BENCH_SCALE=${BENCH_SCALE:-1} BENCH_PAIRS=${BENCH_PAIRS:-5}
