@@ -12,11 +12,11 @@
 /** How bytes are laid out; from the table's write.parquet.* properties. */
 typedef struct firn_parquet_write_options {
     firn_parquet_compression compression;
-    int compression_level;      /**< FIRN_CODEC_LEVEL_DEFAULT: the codec's default */
-    int32_t page_size_bytes;    /**< uncompressed; write.parquet.page-size-bytes, 1 MiB */
-    int32_t page_row_limit;     /**< write.parquet.page-row-limit, 20000 */
+    int compression_level;         /**< FIRN_CODEC_LEVEL_DEFAULT: the codec's default */
+    int32_t page_size_bytes;       /**< uncompressed; write.parquet.page-size-bytes, 1 MiB */
+    int32_t page_row_limit;        /**< write.parquet.page-row-limit, 20000 */
     int32_t dictionary_size_bytes; /**< write.parquet.dict-size-bytes, 2 MiB; 0: no dictionary */
-    int page_version;           /**< 1 or 2 */
+    int page_version;              /**< 1 or 2 */
     bool write_page_index;
     bool write_crc;
 } firn_parquet_write_options;
@@ -55,16 +55,19 @@ firn_status firn_parquet_chunk_writer_merge_statistics(firn_parquet_chunk_writer
 
 /** What a finished chunk holds, for Iceberg's metrics. Slices belong to the chunk. */
 typedef struct firn_parquet_chunk_counts {
-    int64_t level_count, row_count, null_count; /**< null_count: levels below the maximum definition level */
-    int64_t nan_count;                          /**< -1: unknown */
-    firn_slice minimum, maximum; /**< PLAIN form, untruncated up to 4 KiB each (longer ones: left out); data == NULL: none or unknown. NaN excluded; zeros as -0 / +0 */
-    int64_t bytes_copied, bytes_encoded;        /**< compressed page bytes, by the way that they went */
+    int64_t level_count, row_count,
+        null_count;    /**< null_count: levels below the maximum definition level */
+    int64_t nan_count; /**< -1: unknown */
+    firn_slice minimum,
+        maximum; /**< PLAIN form, untruncated up to 4 KiB each (longer ones: left out); data == NULL: none or unknown. NaN excluded; zeros as -0 / +0 */
+    int64_t bytes_copied, bytes_encoded; /**< compressed page bytes, by the way that they went */
 } firn_parquet_chunk_counts;
 
 /** A finished chunk: bytes and metadata with offsets relative to the chunk's start. */
 typedef struct firn_parquet_chunk {
-    firn_buffer bytes;
-    firn_arena *arena; /**< owns what follows */
+    firn_buffer dictionary; /**< the dictionary page, which comes first in the file; empty: none */
+    firn_buffer bytes;      /**< the data pages */
+    firn_arena *arena;      /**< owns what follows */
     firn_parquet_column_chunk metadata;
     firn_parquet_offset_index offset_index;
     bool has_column_index;
@@ -76,6 +79,9 @@ typedef struct firn_parquet_chunk {
 firn_status firn_parquet_chunk_writer_finish(firn_parquet_chunk_writer *writer,
                                              firn_parquet_chunk *out, firn_error *error);
 void firn_parquet_chunk_release(firn_parquet_chunk *chunk);
+
+/** Whether all values that come now go out PLAIN: no dictionary was wanted, it did not pay, or it is full. */
+bool firn_parquet_chunk_writer_is_plain(const firn_parquet_chunk_writer *writer);
 
 /** Bytes held by the writer now, for the memory limit. */
 size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer);

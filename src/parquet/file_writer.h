@@ -6,7 +6,7 @@
 
 typedef struct firn_parquet_file_writer firn_parquet_file_writer;
 
-/** `elements` (flat schema, field ids included) is copied. Writes the magic. `created_by` NULL: firn's own. */
+/** `elements` (flat schema, field ids included) is copied. Writes the magic. */
 firn_status firn_parquet_file_writer_new(const firn_parquet_schema_element *elements, size_t count,
                                          const firn_parquet_write_options *options,
                                          const firn_write_to *destination,

@@ -158,6 +158,7 @@ typedef struct firn_parquet_column_index {
     size_t page_count;
     firn_parquet_boundary_order boundary_order;
     const int64_t *null_counts; /**< NULL or one per page */
+    const int64_t *nan_counts;  /**< NULL or one per page; floating point only */
     const int64_t *repetition_level_histograms, *definition_level_histograms; /**< NULL or absent */
     size_t repetition_level_histograms_count, definition_level_histograms_count;
 } firn_parquet_column_index;

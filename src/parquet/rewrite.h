@@ -10,13 +10,13 @@
 
 /** How an input value becomes an output value. */
 typedef enum firn_parquet_conversion {
-    FIRN_PARQUET_CONVERT_NONE,            /**< same physical type and meaning */
+    FIRN_PARQUET_CONVERT_NONE, /**< same physical type and meaning */
     FIRN_PARQUET_CONVERT_INT32_TO_INT64,
     FIRN_PARQUET_CONVERT_FLOAT_TO_DOUBLE,
-    FIRN_PARQUET_CONVERT_DECIMAL,         /**< between INT32, INT64, FIXED and BYTE_ARRAY forms of one scale; out of range: CORRUPT */
+    FIRN_PARQUET_CONVERT_DECIMAL, /**< between INT32, INT64, FIXED and BYTE_ARRAY forms of one scale; out of range: CORRUPT */
     FIRN_PARQUET_CONVERT_INT96_TO_MICROS,
-    FIRN_PARQUET_CONVERT_SCALE_UP,        /**< int64 × factor (millis → micros …), overflow: CORRUPT */
-    FIRN_PARQUET_CONVERT_SCALE_DOWN,      /**< int64 floor-divided by factor (nanos → micros); used only where the table's type is the coarser one */
+    FIRN_PARQUET_CONVERT_SCALE_UP, /**< int64 × factor (millis → micros …), overflow: CORRUPT */
+    FIRN_PARQUET_CONVERT_SCALE_DOWN, /**< int64 floor-divided by factor (nanos → micros); used only where the table's type is the coarser one */
     FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS /**< int32 millis → int64 micros */
 } firn_parquet_conversion;
 
@@ -24,8 +24,9 @@ typedef enum firn_parquet_conversion {
 typedef struct firn_parquet_leaf_mapping {
     /** The input leaf that gives levels (and values, unless levels_only); -1: no leaf at all, every row is one null (or `constant`) at definition level `absent_definition_level`. */
     int32_t input_leaf;
-    bool levels_only;             /**< a sibling's levels stand in for a missing leaf */
-    uint8_t kept_repetition_level; /**< levels_only: entries with a higher repetition level are left out */
+    bool levels_only; /**< a sibling's levels stand in for a missing leaf */
+    uint8_t
+        kept_repetition_level; /**< levels_only: entries with a higher repetition level are left out */
     uint8_t absent_definition_level;
     /** Output definition level for each input definition level (0 … input maximum). FIRN_PARQUET_FORBIDDEN_LEVEL: a null under a required field, CORRUPT, naming file and column. */
     uint8_t definition_level_map[FIRN_PARQUET_MAX_LEVEL + 2];
@@ -42,19 +43,19 @@ typedef struct firn_parquet_leaf_mapping {
 typedef struct firn_parquet_piece {
     const firn_parquet_file *file;
     size_t row_group;
-    int64_t first_row, row_count; /**< within the row group */
+    int64_t first_row, row_count;              /**< within the row group */
     const firn_parquet_leaf_mapping *mappings; /**< one per output leaf */
     /** One per output leaf, or NULL: NaN count of the whole row group if known from elsewhere, -1 unknown. */
     const int64_t *nan_counts;
 } firn_parquet_piece;
 
 typedef struct firn_parquet_rewrite_options {
-    bool copy_pages;         /**< false: always decode and encode */
+    bool copy_pages; /**< false: always decode and encode */
 } firn_parquet_rewrite_options;
 
 /** What the inputs held, counted while they were read, independent of the writer's own counts. */
 typedef struct firn_parquet_rewrite_counts {
-    int64_t rows, levels, nulls;   /**< in terms of the output leaf, after mapping */
+    int64_t rows, levels, nulls; /**< in terms of the output leaf, after mapping */
     int64_t pages_copied, pages_encoded;
     int64_t bytes_copied, bytes_encoded; /**< compressed input bytes */
 } firn_parquet_rewrite_counts;

@@ -1,0 +1,248 @@
+#include "parquet/chunk_writer.h"
+
+#include "base/alloc.h"
+#include "parquet/chunk_writer_internal.h"
+#include "parquet/page_codec.h"
+
+void firn_parquet_write_options_init(firn_parquet_write_options *options) {
+    *options = (firn_parquet_write_options){
+        .compression = FIRN_PARQUET_ZSTD,
+        .compression_level = FIRN_CODEC_LEVEL_DEFAULT,
+        .page_size_bytes = 1024 * 1024,
+        .page_row_limit = 20000,
+        .dictionary_size_bytes = 2 * 1024 * 1024,
+        .page_version = 1,
+        .write_page_index = true,
+        .write_crc = true,
+    };
+}
+
+void firn_parquet_open_page_init(firn_parquet_open_page *page, firn_parquet_order order) {
+    *page = (firn_parquet_open_page){0};
+    page->definition_levels = firn_buffer_with_maximum(INT32_MAX);
+    page->repetition_levels = firn_buffer_with_maximum(INT32_MAX);
+    page->plain = firn_buffer_with_maximum(INT32_MAX);
+    firn_parquet_bounds_init(&page->bounds, order);
+}
+
+void firn_parquet_open_page_release(firn_parquet_open_page *page) {
+    firn_buffer_release(&page->definition_levels);
+    firn_buffer_release(&page->repetition_levels);
+    firn_buffer_release(&page->plain);
+    firn_vector_release(&page->indices);
+    firn_parquet_bounds_release(&page->bounds);
+}
+
+static firn_status codec_for(firn_parquet_compression compression, firn_codec *out,
+                             firn_error *error) {
+    const char *name = firn_parquet_compression_name(compression);
+    if (compression == FIRN_PARQUET_LZ4) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "Parquet compression LZ4 is deprecated and not written; use LZ4_RAW");
+    }
+    if (!firn_parquet_codec_of(compression, out)) {
+        return firn_fail(error, FIRN_UNSUPPORTED, "Parquet compression %s is not written", name);
+    }
+    if (!firn_codec_can_write(*out)) {
+        return firn_fail(error, FIRN_UNSUPPORTED, "this build can't write Parquet compression %s",
+                         name);
+    }
+    return FIRN_OK;
+}
+
+static firn_status check_options(const firn_parquet_write_options *options, firn_error *error) {
+    if (options->page_size_bytes <= 0 || options->page_row_limit <= 0 ||
+        options->dictionary_size_bytes < 0) {
+        return firn_fail(error, FIRN_INVALID,
+                         "Parquet page size, page row limit and dictionary size must be positive");
+    }
+    if (options->page_version != 1 && options->page_version != 2) {
+        return firn_fail(error, FIRN_INVALID, "Parquet page version %d: 1 and 2 exist",
+                         options->page_version);
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_chunk_writer_new(const firn_parquet_leaf *leaf,
+                                          const firn_parquet_write_options *options,
+                                          firn_parquet_chunk_writer **out, firn_error *error) {
+    firn_codec codec = FIRN_CODEC_UNCOMPRESSED;
+    FIRN_TRY(check_options(options, error));
+    FIRN_TRY(codec_for(options->compression, &codec, error));
+    firn_parquet_chunk_writer *writer = firn_alloc_zeroed(1, sizeof *writer);
+    if (writer == NULL) return firn_fail_memory(error);
+    writer->leaf = leaf;
+    writer->options = options;
+    writer->element = leaf->node->element;
+    writer->codec = codec;
+    writer->order = firn_parquet_order_of(writer->element);
+    writer->width = firn_parquet_value_width(writer->element->type, writer->element->type_length);
+    firn_parquet_open_page_init(&writer->page, writer->order);
+    firn_parquet_bounds_init(&writer->bounds, writer->order);
+    firn_parquet_dictionary_init(&writer->dictionary, writer->element->type, writer->width,
+                                 (size_t)options->dictionary_size_bytes);
+    writer->bytes = firn_buffer_with_maximum(SIZE_MAX);
+    writer->levels = firn_buffer_with_maximum(INT32_MAX);
+    writer->values = firn_buffer_with_maximum(INT32_MAX);
+    writer->body = firn_buffer_with_maximum(INT32_MAX);
+    writer->compressed = firn_buffer_with_maximum(INT32_MAX);
+    writer->histograms_known = true;
+    writer->unencoded_known = true;
+    bool dictionary =
+        options->dictionary_size_bytes > 0 && writer->element->type != FIRN_PARQUET_BOOLEAN;
+    writer->mode = dictionary ? FIRN_PARQUET_MODE_UNDECIDED : FIRN_PARQUET_MODE_PLAIN;
+    writer->arena = firn_arena_new();
+    if (writer->arena == NULL) {
+        firn_parquet_chunk_writer_free(writer);
+        return firn_fail_memory(error);
+    }
+    *out = writer;
+    return FIRN_OK;
+}
+
+void firn_parquet_release_translation(firn_parquet_chunk_writer *writer) {
+    firn_free(writer->translation);
+    writer->translation = NULL;
+    writer->translation_capacity = 0;
+    writer->translation_count = 0;
+}
+
+void firn_parquet_chunk_writer_free(firn_parquet_chunk_writer *writer) {
+    if (writer == NULL) return;
+    firn_parquet_open_page_release(&writer->page);
+    firn_parquet_bounds_release(&writer->bounds);
+    firn_parquet_dictionary_release(&writer->dictionary);
+    firn_parquet_release_translation(writer);
+    firn_free(writer->entry_uses);
+    firn_buffer_release(&writer->bytes);
+    firn_buffer_release(&writer->levels);
+    firn_buffer_release(&writer->values);
+    firn_buffer_release(&writer->body);
+    firn_buffer_release(&writer->compressed);
+    firn_vector_release(&writer->pages);
+    firn_vector_release(&writer->page_definition_histograms);
+    firn_vector_release(&writer->page_repetition_histograms);
+    firn_arena_free(writer->arena);
+    firn_free(writer);
+}
+
+bool firn_parquet_chunk_writer_is_plain(const firn_parquet_chunk_writer *writer) {
+    return writer->mode == FIRN_PARQUET_MODE_PLAIN;
+}
+
+size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer) {
+    const firn_parquet_open_page *page = &writer->page;
+    size_t size = sizeof *writer + writer->bytes.capacity + writer->levels.capacity +
+                  writer->values.capacity + writer->body.capacity + writer->compressed.capacity;
+    size += page->definition_levels.capacity + page->repetition_levels.capacity +
+            page->plain.capacity + page->indices.capacity * sizeof *page->indices.items;
+    size += writer->dictionary.bytes.capacity +
+            writer->dictionary.slot_count * sizeof *writer->dictionary.slots +
+            writer->dictionary.offsets.capacity * sizeof *writer->dictionary.offsets.items;
+    size += (writer->translation_capacity + writer->entry_use_capacity) * sizeof(uint32_t);
+    size += writer->pages.capacity * sizeof *writer->pages.items + firn_arena_bytes(writer->arena);
+    return size;
+}
+
+firn_status firn_parquet_chunk_writer_append(firn_parquet_chunk_writer *writer,
+                                             const firn_parquet_batch *batch, firn_error *error) {
+    return firn_error_wrap(error, firn_parquet_append_batch(writer, batch, error), "column %s",
+                           writer->leaf->dotted_path);
+}
+
+static firn_status check_page(const firn_parquet_chunk_writer *writer,
+                              const firn_parquet_page *page, int64_t row_count, int64_t null_count,
+                              firn_error *error) {
+    firn_parquet_page_type wanted =
+        writer->options->page_version == 2 ? FIRN_PARQUET_DATA_PAGE_V2 : FIRN_PARQUET_DATA_PAGE;
+    firn_parquet_encoding encoding = page->header.encoding;
+    if (page->header.type != wanted || encoding == FIRN_PARQUET_PLAIN_DICTIONARY ||
+        encoding == FIRN_PARQUET_RLE_DICTIONARY || (int)encoding < 0 ||
+        (int)encoding >= FIRN_PARQUET_ENCODING_LIMIT) {
+        return firn_fail(error, FIRN_INVALID, "a page of another kind can't be copied");
+    }
+    if (null_count < 0 || null_count > page->header.num_values || row_count < 1 ||
+        row_count > page->header.num_values || page->header.compressed_size < 0 ||
+        page->body.size != (size_t)page->header.compressed_size) {
+        return firn_fail(error, FIRN_INVALID, "a copied page's counts contradict its header");
+    }
+    return FIRN_OK;
+}
+
+/* Bytes of PLAIN byte arrays without their lengths; -1 where the levels' share of the page is not known. */
+static int64_t unencoded_bytes_of(const firn_parquet_chunk_writer *writer,
+                                  const firn_parquet_page_header *header, int64_t null_count) {
+    if (writer->element->type != FIRN_PARQUET_BYTE_ARRAY) return 0;
+    if (header->encoding != FIRN_PARQUET_PLAIN) return -1;
+    int64_t levels = 0;
+    if (header->type == FIRN_PARQUET_DATA_PAGE_V2) {
+        levels = (int64_t)header->definition_levels_size + header->repetition_levels_size;
+    } else if (writer->leaf->maximum_definition_level > 0 ||
+               writer->leaf->maximum_repetition_level > 0) {
+        return -1;
+    }
+    return header->uncompressed_size - levels - 4 * (header->num_values - null_count);
+}
+
+static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_parquet_page *page,
+                               int64_t row_count, int64_t null_count, firn_error *error) {
+    if (page->header.num_values == 0) return FIRN_OK;
+    FIRN_TRY(check_page(writer, page, row_count, null_count, error));
+    FIRN_TRY(firn_parquet_end_open_page(writer, error));
+    firn_parquet_page_header header = page->header;
+    header.statistics = (firn_parquet_statistics){0};
+    if (writer->options->write_crc && !header.has_crc) header.crc = firn_crc32(0, page->body);
+    header.has_crc = writer->options->write_crc;
+    int64_t values = header.num_values - null_count;
+    firn_parquet_page_record record = {
+        .first_row = writer->row_count,
+        .null_count = null_count,
+        .unencoded_bytes = unencoded_bytes_of(writer, &header, null_count),
+        .all_null = values == 0,
+    };
+    if (record.unencoded_bytes < 0) writer->unencoded_known = false;
+    if (firn_parquet_keeps_histograms(writer->leaf)) writer->histograms_known = false;
+    FIRN_TRY(firn_parquet_emit_page(writer, &header, page->body, firn_slice_of(NULL, 0), &record,
+                                    error));
+    writer->level_count += header.num_values;
+    writer->row_count += row_count;
+    writer->null_count += null_count;
+    writer->unencoded_bytes += record.unencoded_bytes;
+    writer->uncovered_values += values;
+    writer->bytes_copied += record.size;
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_chunk_writer_append_page(firn_parquet_chunk_writer *writer,
+                                                  const firn_parquet_page *page, int64_t row_count,
+                                                  int64_t null_count, firn_error *error) {
+    return firn_error_wrap(error, append_page(writer, page, row_count, null_count, error),
+                           "column %s", writer->leaf->dotted_path);
+}
+
+/* Whether the slice can be a value of the column, and of a floating-point one, not NaN. */
+static bool is_usable_bound(const firn_parquet_chunk_writer *writer, firn_slice bound) {
+    if (bound.data == NULL || writer->order == FIRN_PARQUET_ORDER_NONE) return false;
+    if (writer->element->type != FIRN_PARQUET_BYTE_ARRAY && bound.size != writer->width) {
+        return false;
+    }
+    return !firn_parquet_is_nan(writer->order, bound);
+}
+
+firn_status firn_parquet_chunk_writer_merge_statistics(firn_parquet_chunk_writer *writer,
+                                                       firn_slice minimum, firn_slice maximum,
+                                                       int64_t nan_count, firn_error *error) {
+    writer->uncovered_values = 0;
+    writer->bounds_merged = true;
+    if (nan_count < 0 && firn_parquet_order_has_nan(writer->order)) {
+        writer->nan_count_unknown = true;
+    }
+    if (!is_usable_bound(writer, minimum) || !is_usable_bound(writer, maximum)) {
+        writer->bounds_unknown = true;
+    } else {
+        FIRN_TRY(firn_parquet_bounds_add_value(&writer->bounds, minimum, error));
+        FIRN_TRY(firn_parquet_bounds_add_value(&writer->bounds, maximum, error));
+    }
+    if (nan_count > 0) writer->bounds.nan_count += nan_count;
+    return FIRN_OK;
+}

@@ -1,0 +1,111 @@
+/** The inside of a chunk writer, shared by chunk_writer.c, chunk_append.c (what goes on which page), chunk_page.c (a page's bytes) and chunk_finish.c (metadata). */
+#ifndef FIRN_PARQUET_CHUNK_WRITER_INTERNAL_H
+#define FIRN_PARQUET_CHUNK_WRITER_INTERNAL_H
+
+#include "base/vector.h"
+#include "codec/codec.h"
+#include "parquet/chunk_writer.h"
+#include "parquet/dictionary.h"
+#include "parquet/statistics.h"
+
+typedef enum firn_parquet_chunk_mode {
+    /** No page is cut yet: levels and indices gather in `page` until it is known whether a dictionary pays. */
+    FIRN_PARQUET_MODE_UNDECIDED,
+    FIRN_PARQUET_MODE_DICTIONARY,
+    FIRN_PARQUET_MODE_PLAIN
+} firn_parquet_chunk_mode;
+
+/** The page being filled. */
+typedef struct firn_parquet_open_page {
+    firn_buffer definition_levels,
+        repetition_levels; /**< one byte each; empty when the maximum is 0 */
+    size_t level_count, value_count;
+    int64_t row_count;             /**< levels with repetition level 0 */
+    FIRN_VECTOR(uint32_t) indices; /**< value_count of them, unless the mode is PLAIN */
+    firn_buffer plain;             /**< mode PLAIN: the values; BOOLEAN one byte each */
+    int64_t unencoded_bytes;       /**< of byte arrays without their lengths */
+    firn_parquet_bounds bounds;
+    /* Only where firn_parquet_keeps_histograms. */
+    int64_t definition_histogram[256], repetition_histogram[256];
+} firn_parquet_open_page;
+
+/** A page that is done. */
+typedef struct firn_parquet_page_record {
+    uint64_t offset; /**< in `bytes` */
+    int32_t size;    /**< header included */
+    int64_t first_row;
+    int64_t null_count, nan_count;
+    int64_t unencoded_bytes; /**< -1: unknown */
+    bool all_null;
+    bool has_bounds;             /**< of its values; false when it was copied */
+    firn_slice minimum, maximum; /**< shortened; in `arena` */
+} firn_parquet_page_record;
+
+#define FIRN_PARQUET_ENCODING_LIMIT 16
+
+struct firn_parquet_chunk_writer {
+    const firn_parquet_leaf *leaf;
+    const firn_parquet_write_options *options;
+    const firn_parquet_schema_element *element;
+    firn_codec codec;
+    firn_parquet_order order;
+    uint32_t width;
+    firn_arena *arena; /**< what the finished chunk owns */
+
+    firn_parquet_chunk_mode mode;
+    firn_parquet_open_page page;
+    firn_parquet_dictionary dictionary;
+    bool replaying;        /**< batches hold the dictionary's own indices */
+    uint32_t *translation; /**< of the input dictionary `translated_id` */
+    size_t translation_capacity, translation_count;
+    uint64_t translated_id;
+    uint32_t *entry_uses; /**< per dictionary entry, on the page being closed; zero between pages */
+    size_t entry_use_capacity;
+
+    firn_buffer bytes;                            /**< data pages, finished */
+    firn_buffer levels, values, body, compressed; /**< scratch */
+    FIRN_VECTOR(firn_parquet_page_record) pages;
+    FIRN_VECTOR(int64_t) page_definition_histograms;
+    FIRN_VECTOR(int64_t) page_repetition_histograms;
+    int32_t encoding_pages[FIRN_PARQUET_ENCODING_LIMIT]; /**< data pages by encoding */
+    int64_t level_count, row_count, null_count;
+    int64_t uncompressed_size; /**< of the data pages, headers included */
+    int64_t unencoded_bytes;
+    bool histograms_known, unencoded_known;
+    int64_t bytes_copied, bytes_encoded;
+
+    firn_parquet_bounds bounds; /**< of the chunk; NaN count too */
+    int64_t uncovered_values;   /**< in pages copied since the last merge_statistics */
+    bool bounds_unknown, nan_count_unknown;
+    bool bounds_merged; /**< some came from an input's statistics */
+};
+
+/** Histograms say more than the null count only for nested columns (SizeStatistics, parquet.thrift). */
+static inline bool firn_parquet_keeps_histograms(const firn_parquet_leaf *leaf) {
+    return leaf->maximum_definition_level > 1 || leaf->maximum_repetition_level > 0;
+}
+
+void firn_parquet_open_page_init(firn_parquet_open_page *page, firn_parquet_order order);
+void firn_parquet_open_page_release(firn_parquet_open_page *page);
+void firn_parquet_release_translation(firn_parquet_chunk_writer *writer);
+
+firn_status firn_parquet_append_batch(firn_parquet_chunk_writer *writer,
+                                      const firn_parquet_batch *batch, firn_error *error);
+/** Decides about the dictionary, if that is still open, and flushes the page being filled. */
+firn_status firn_parquet_end_open_page(firn_parquet_chunk_writer *writer, firn_error *error);
+
+/** Encodes, compresses and records the page being filled, and empties it. Nothing to do for an empty one. */
+firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_error *error);
+
+/** Appends a finished page (`header` with sizes set, body in two parts) to `bytes` and to the encodings' counts. */
+firn_status firn_parquet_emit_page(firn_parquet_chunk_writer *writer,
+                                   firn_parquet_page_header *header, firn_slice first,
+                                   firn_slice second, firn_parquet_page_record *record,
+                                   firn_error *error);
+
+/** The writer's dictionary as values; for BYTE_ARRAY *slices is allocated and is the caller's to free. */
+firn_status firn_parquet_dictionary_values(const firn_parquet_dictionary *dictionary,
+                                           firn_parquet_values *out, firn_slice **slices,
+                                           firn_error *error);
+
+#endif

@@ -1,0 +1,213 @@
+/* A hash dictionary: open addressing over indices, the values lie in the page body itself. */
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/map.h"
+#include "parquet/dictionary.h"
+
+#define FIRST_SLOT_COUNT 1024
+
+void firn_parquet_dictionary_init(firn_parquet_dictionary *dictionary,
+                                  firn_parquet_physical_type type, uint32_t width, size_t limit) {
+    *dictionary = (firn_parquet_dictionary){.type = type, .width = width, .limit = limit};
+    if (dictionary->limit > INT32_MAX) dictionary->limit = INT32_MAX;
+    dictionary->bytes = firn_buffer_with_maximum(INT32_MAX);
+    /* The process's secret, by way of its hash: chosen values can't be made to collide. */
+    dictionary->seed = firn_hash_bytes("parquet", 7);
+}
+
+void firn_parquet_dictionary_release(firn_parquet_dictionary *dictionary) {
+    firn_buffer_release(&dictionary->bytes);
+    firn_vector_release(&dictionary->offsets);
+    firn_free(dictionary->slots);
+    dictionary->slots = NULL;
+    dictionary->slot_count = 0;
+    dictionary->count = 0;
+}
+
+firn_slice firn_parquet_dictionary_entry(const firn_parquet_dictionary *dictionary,
+                                         uint32_t index) {
+    if (dictionary->type == FIRN_PARQUET_BYTE_ARRAY) {
+        const uint8_t *entry = dictionary->bytes.data + dictionary->offsets.items[index];
+        return firn_slice_of(entry + 4, firn_load_le32(entry));
+    }
+    size_t width = dictionary->width;
+    return firn_slice_of(dictionary->bytes.data + index * width, width);
+}
+
+/* A multiplication whose halves are folded together: every bit of the input reaches every bit of the low half. */
+static inline uint64_t mix(uint64_t value, uint64_t seed) {
+    unsigned __int128 product =
+        (unsigned __int128)(value ^ seed) * (UINT64_C(0x9E3779B97F4A7C15) ^ (seed << 1));
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t hash_bytes(const uint8_t *value, size_t size, uint64_t seed) {
+    uint64_t hash = seed + size;
+    uint64_t word = 0;
+    for (; size > 8; size -= 8, value += 8) {
+        memcpy(&word, value, 8);
+        hash = mix(hash ^ word, seed);
+    }
+    word = 0;
+    if (size != 0) memcpy(&word, value, size);
+    return mix(hash ^ word, seed);
+}
+
+static inline uint32_t hash_value(const uint8_t *value, size_t size, uint64_t seed) {
+    uint64_t hash;
+    if (size == 8) {
+        uint64_t word;
+        memcpy(&word, value, 8);
+        hash = mix(word, seed);
+    } else if (size == 4) {
+        uint32_t word;
+        memcpy(&word, value, 4);
+        hash = mix(word, seed);
+    } else {
+        hash = hash_bytes(value, size, seed);
+    }
+    return (uint32_t)(hash ^ (hash >> 32));
+}
+
+static firn_status grow_slots(firn_parquet_dictionary *dictionary, firn_error *error) {
+    size_t count = dictionary->slot_count == 0 ? FIRST_SLOT_COUNT : dictionary->slot_count * 2;
+    firn_parquet_dictionary_slot *slots = firn_alloc_zeroed(count, sizeof *slots);
+    if (slots == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < dictionary->slot_count; i++) {
+        firn_parquet_dictionary_slot slot = dictionary->slots[i];
+        if (slot.entry == 0) continue;
+        size_t at = slot.hash & (count - 1);
+        while (slots[at].entry != 0) at = (at + 1) & (count - 1);
+        slots[at] = slot;
+    }
+    firn_free(dictionary->slots);
+    dictionary->slots = slots;
+    dictionary->slot_count = count;
+    return FIRN_OK;
+}
+
+/* Appends an entry; *full without a change where it would pass the limit. */
+static firn_status add_entry(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size,
+                             bool *full, firn_error *error) {
+    bool is_byte_array = dictionary->type == FIRN_PARQUET_BYTE_ARRAY;
+    size_t needed = size + (is_byte_array ? 4 : 0);
+    *full =
+        needed > dictionary->limit - dictionary->bytes.size || dictionary->count >= INT32_MAX / 2;
+    if (*full) return FIRN_OK;
+    if (is_byte_array) {
+        FIRN_TRY(firn_buffer_reserve(&dictionary->bytes, needed, error));
+        FIRN_TRY(firn_vector_push(&dictionary->offsets, error, (uint32_t)dictionary->bytes.size));
+        uint8_t length[4];
+        firn_store_le32(length, (uint32_t)size);
+        FIRN_TRY(firn_buffer_append(&dictionary->bytes, length, sizeof length, error));
+    }
+    if (size != 0) FIRN_TRY(firn_buffer_append(&dictionary->bytes, value, size, error));
+    dictionary->count++;
+    return FIRN_OK;
+}
+
+static inline bool entry_equals(const firn_parquet_dictionary *dictionary, uint32_t index,
+                                const uint8_t *value, size_t size, size_t width) {
+    if (width != 0) return memcmp(dictionary->bytes.data + index * width, value, width) == 0;
+    firn_slice entry = firn_parquet_dictionary_entry(dictionary, index);
+    return firn_slice_equal(entry, firn_slice_of(value, size));
+}
+
+/* `width` is a constant in the callers that matter, so that comparing and hashing become single instructions. */
+static inline __attribute__((always_inline)) firn_status
+look_up(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size, size_t width,
+        uint32_t *index, bool *full, firn_error *error) {
+    uint32_t hash = hash_value(value, width != 0 ? width : size, dictionary->seed);
+    size_t mask = dictionary->slot_count - 1;
+    size_t at = hash & mask;
+    for (; dictionary->slots[at].entry != 0; at = (at + 1) & mask) {
+        const firn_parquet_dictionary_slot *slot = &dictionary->slots[at];
+        if (slot->hash != hash) continue;
+        if (!entry_equals(dictionary, slot->entry - 1, value, size, width)) continue;
+        *index = slot->entry - 1;
+        *full = false;
+        return FIRN_OK;
+    }
+    FIRN_TRY(add_entry(dictionary, value, size, full, error));
+    if (*full) return FIRN_OK;
+    *index = dictionary->count - 1;
+    dictionary->slots[at] = (firn_parquet_dictionary_slot){hash, dictionary->count};
+    if ((size_t)dictionary->count * 2 > dictionary->slot_count)
+        return grow_slots(dictionary, error);
+    return FIRN_OK;
+}
+
+static inline __attribute__((always_inline)) firn_status
+add_fixed(firn_parquet_dictionary *dictionary, const uint8_t *values, size_t width, size_t count,
+          uint32_t *out, size_t *done, firn_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        bool full;
+        FIRN_TRY(look_up(dictionary, values + i * width, width, width, &out[i], &full, error));
+        if (full) return FIRN_OK;
+        *done = i + 1;
+    }
+    return FIRN_OK;
+}
+
+static firn_status add_slices(firn_parquet_dictionary *dictionary, const firn_slice *slices,
+                              size_t count, uint32_t *out, size_t *done, firn_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        bool full;
+        FIRN_TRY(look_up(dictionary, slices[i].data, slices[i].size, 0, &out[i], &full, error));
+        if (full) return FIRN_OK;
+        *done = i + 1;
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_dictionary_add(firn_parquet_dictionary *dictionary,
+                                        const firn_parquet_values *values, size_t first,
+                                        size_t count, uint32_t *out, size_t *done,
+                                        firn_error *error) {
+    *done = 0;
+    if (dictionary->slot_count == 0) FIRN_TRY(grow_slots(dictionary, error));
+    if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
+        return add_slices(dictionary, values->slices + first, count, out, done, error);
+    }
+    const uint8_t *fixed = values->fixed + first * values->width;
+    switch (values->width) {
+    case 4: return add_fixed(dictionary, fixed, 4, count, out, done, error);
+    case 8: return add_fixed(dictionary, fixed, 8, count, out, done, error);
+    default: return add_fixed(dictionary, fixed, values->width, count, out, done, error);
+    }
+}
+
+static firn_status translate_entry(firn_parquet_dictionary *dictionary,
+                                   const firn_parquet_values *values, uint32_t entry,
+                                   uint32_t *index, bool *full, firn_error *error) {
+    if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
+        firn_slice slice = values->slices[entry];
+        return look_up(dictionary, slice.data, slice.size, 0, index, full, error);
+    }
+    size_t width = values->width;
+    return look_up(dictionary, values->fixed + entry * width, width, width, index, full, error);
+}
+
+firn_status firn_parquet_dictionary_translate(firn_parquet_dictionary *dictionary,
+                                              const firn_parquet_values *values,
+                                              const uint32_t *indices, size_t count,
+                                              uint32_t *translation, uint32_t *out, size_t *done,
+                                              firn_error *error) {
+    *done = 0;
+    if (dictionary->slot_count == 0) FIRN_TRY(grow_slots(dictionary, error));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t index = translation[indices[i]];
+        if (index == FIRN_PARQUET_UNTRANSLATED) {
+            bool full;
+            FIRN_TRY(translate_entry(dictionary, values, indices[i], &index, &full, error));
+            if (full) {
+                *done = i;
+                return FIRN_OK;
+            }
+            translation[indices[i]] = index;
+        }
+        out[i] = index;
+    }
+    *done = count;
+    return FIRN_OK;
+}

@@ -1,0 +1,126 @@
+/*
+ * The RLE / bit-packed hybrid of Encodings.md. Runs are looked for only where a group of eight begins, so that a literal
+ * run always ends on a full group and only the last group of all is padded.
+ */
+#include "base/bytes.h"
+#include "parquet/encode.h"
+
+/* The shortest run that is written as one: below, its header and the next literal's cost more than they save. */
+static size_t shortest_run(uint32_t bit_width) {
+    if (bit_width == 1) return 32;
+    return bit_width == 2 ? 16 : 8;
+}
+
+static uint8_t *put_varint(uint8_t *to, uint64_t value) {
+    while (value >= 0x80) {
+        *to++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *to++ = (uint8_t)value;
+    return to;
+}
+
+static uint8_t *put_run(uint8_t *to, uint32_t value, size_t count, uint32_t bit_width) {
+    to = put_varint(to, (uint64_t)count << 1);
+    for (uint32_t bits = 0; bits < bit_width; bits += 8) *to++ = (uint8_t)(value >> bits);
+    return to;
+}
+
+/* Eight values take bit_width bytes; each group may also end a run: two headers and a value, 15 bytes at most. */
+static firn_status reserve_hybrid(size_t count, uint32_t bit_width, firn_buffer *out,
+                                  firn_error *error) {
+    if (count > INT32_MAX) {
+        return firn_fail(error, FIRN_LIMIT, "%zu values do not fit a page", count);
+    }
+    return firn_buffer_reserve(out, (count / 8 + 1) * (bit_width + 15U), error);
+}
+
+/*
+ * pack_##T: groups of eight at `from`, bit_width bytes each, lowest bit first. `count` may end within the last group.
+ * hybrid_##T: the whole encoder.
+ */
+#define FIRN_DEFINE_HYBRID(T)                                                                      \
+    static uint8_t *pack_##T(const T *from, size_t count, uint32_t bit_width, uint8_t *to) {       \
+        uint64_t bits = 0;                                                                         \
+        uint32_t filled = 0;                                                                       \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            bits |= (uint64_t)from[i] << filled;                                                   \
+            filled += bit_width;                                                                   \
+            if (filled >= 32) {                                                                    \
+                uint32_t word = (uint32_t)bits;                                                    \
+                memcpy(to, &word, sizeof word);                                                    \
+                to += sizeof word;                                                                 \
+                bits >>= 32;                                                                       \
+                filled -= 32;                                                                      \
+            }                                                                                      \
+        }                                                                                          \
+        filled += (uint32_t)((8 - count % 8) % 8) * bit_width;                                     \
+        for (; filled >= 8; filled -= 8, bits >>= 8) *to++ = (uint8_t)bits;                        \
+        return to;                                                                                 \
+    }                                                                                              \
+                                                                                                   \
+    static uint8_t *literals_##T(const T *from, size_t count, uint32_t bit_width, uint8_t *to) {   \
+        if (count == 0) return to;                                                                 \
+        to = put_varint(to, (uint64_t)((count + 7) / 8) << 1 | 1);                                 \
+        return pack_##T(from, count, bit_width, to);                                               \
+    }                                                                                              \
+                                                                                                   \
+    static bool same_##T(const T *group) {                                                         \
+        T first = group[0];                                                                        \
+        if (group[1] != first || group[7] != first) return false;                                  \
+        return group[2] == first && group[3] == first && group[4] == first && group[5] == first && \
+               group[6] == first;                                                                  \
+    }                                                                                              \
+                                                                                                   \
+    static uint8_t *hybrid_##T(const T *values, size_t count, uint32_t bit_width, uint8_t *to) {   \
+        size_t shortest = shortest_run(bit_width);                                                 \
+        size_t literal = 0;                                                                        \
+        size_t i = 0;                                                                              \
+        while (count - i >= 8) {                                                                   \
+            if (!same_##T(values + i)) {                                                           \
+                i += 8;                                                                            \
+                continue;                                                                          \
+            }                                                                                      \
+            size_t end = i + 8;                                                                    \
+            while (end < count && values[end] == values[i]) end++;                                 \
+            if (end - i < shortest) {                                                              \
+                i += (end - i) / 8 * 8;                                                            \
+                continue;                                                                          \
+            }                                                                                      \
+            to = literals_##T(values + literal, i - literal, bit_width, to);                       \
+            to = put_run(to, values[i], end - i, bit_width);                                       \
+            i = end;                                                                               \
+            literal = end;                                                                         \
+        }                                                                                          \
+        return literals_##T(values + literal, count - literal, bit_width, to);                     \
+    }
+
+FIRN_DEFINE_HYBRID(uint8_t)
+FIRN_DEFINE_HYBRID(uint32_t)
+
+firn_status firn_parquet_encode_hybrid_bytes(const uint8_t *values, size_t count,
+                                             uint32_t bit_width, firn_buffer *out,
+                                             firn_error *error) {
+    FIRN_TRY(reserve_hybrid(count, bit_width, out, error));
+    uint8_t *end = hybrid_uint8_t(values, count, bit_width, out->data + out->size);
+    out->size = (size_t)(end - out->data);
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_encode_hybrid_run(uint32_t value, size_t count, uint32_t bit_width,
+                                           firn_buffer *out, firn_error *error) {
+    if (count == 0) return FIRN_OK;
+    FIRN_TRY(reserve_hybrid(8, bit_width, out, error));
+    uint8_t *end = put_run(out->data + out->size, value, count, bit_width);
+    out->size = (size_t)(end - out->data);
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_encode_hybrid_indices(const uint32_t *values, size_t count,
+                                               uint32_t bit_width, firn_buffer *out,
+                                               firn_error *error) {
+    FIRN_TRY(reserve_hybrid(count, bit_width, out, error));
+    uint8_t *end = hybrid_uint32_t(values, count, bit_width, out->data + out->size);
+    out->size = (size_t)(end - out->data);
+    return FIRN_OK;
+}

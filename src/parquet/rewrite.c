@@ -1,0 +1,268 @@
+#include "parquet/rewrite.h"
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "parquet/rewrite_internal.h"
+
+#define ABSENT_BATCH 8192
+
+static firn_status fail_rows(const firn_parquet_rewriter *rewriter, int64_t rows,
+                             firn_error *error) {
+    return firn_fail(error, FIRN_CORRUPT,
+                     "%s: row group %zu: column %s holds %lld of the %lld rows from row %lld",
+                     rewriter->piece->file->source.name, rewriter->piece->row_group,
+                     rewriter->output->dotted_path, (long long)rows,
+                     (long long)rewriter->piece->row_count, (long long)rewriter->piece->first_row);
+}
+
+static firn_status set_piece(firn_parquet_rewriter *rewriter, const firn_parquet_piece *piece,
+                             firn_error *error) {
+    const firn_parquet_file_metadata *metadata = piece->file->metadata;
+    const char *name = piece->file->source.name;
+    if (piece->row_group >= metadata->row_group_count) {
+        return firn_fail(error, FIRN_INVALID, "%s: no row group %zu", name, piece->row_group);
+    }
+    int64_t rows = metadata->row_groups[piece->row_group].num_rows;
+    if (piece->first_row < 0 || piece->row_count < 0 || piece->first_row > rows ||
+        piece->row_count > rows - piece->first_row) {
+        return firn_fail(error, FIRN_INVALID, "%s: row group %zu has no rows %lld + %lld", name,
+                         piece->row_group, (long long)piece->first_row,
+                         (long long)piece->row_count);
+    }
+    rewriter->piece = piece;
+    rewriter->mapping = &piece->mappings[rewriter->leaf_index];
+    rewriter->input = NULL;
+    rewriter->whole_row_group = piece->first_row == 0 && piece->row_count == rows;
+    rewriter->rows_begun = 0;
+    rewriter->copied_values = 0;
+    rewriter->page_encoded = false;
+    rewriter->next_constant_id--;
+    if (rewriter->mapping->input_leaf >= 0) {
+        if ((size_t)rewriter->mapping->input_leaf >= piece->file->schema->leaf_count) {
+            return firn_fail(error, FIRN_INVALID, "%s: no column %d", name,
+                             (int)rewriter->mapping->input_leaf);
+        }
+        rewriter->input = &piece->file->schema->leaves[rewriter->mapping->input_leaf];
+    }
+    rewriter->may_copy = firn_parquet_piece_may_be_copied(rewriter);
+    return firn_error_wrap(error, firn_parquet_check_mapping(rewriter, error), "%s: column %s",
+                           name, rewriter->output->dotted_path);
+}
+
+/* Rows of a leaf that the file has nothing for: one level each. */
+static firn_status append_absent(firn_parquet_rewriter *rewriter, firn_error *error) {
+    uint8_t level = rewriter->mapping->absent_definition_level;
+    uint8_t maximum = rewriter->output->maximum_definition_level;
+    int64_t left = rewriter->piece->row_count;
+    if (level == FIRN_PARQUET_FORBIDDEN_LEVEL) level = maximum;
+    FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->definition_levels, ABSENT_BATCH, 1, error));
+    FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->repetition_levels, ABSENT_BATCH, 1, error));
+    memset(rewriter->definition_levels.data, level, ABSENT_BATCH);
+    memset(rewriter->repetition_levels.data, 0, ABSENT_BATCH);
+    while (left > 0) {
+        int64_t count = left < ABSENT_BATCH ? left : ABSENT_BATCH;
+        firn_parquet_batch batch = {
+            .level_count = (size_t)count,
+            .definition_levels = maximum > 0 ? rewriter->definition_levels.data : NULL,
+            .repetition_levels = rewriter->output->maximum_repetition_level > 0
+                                     ? rewriter->repetition_levels.data
+                                     : NULL,
+        };
+        FIRN_TRY(firn_parquet_set_constant(rewriter, &batch,
+                                           level == maximum ? batch.level_count : 0, error));
+        FIRN_TRY(firn_parquet_chunk_writer_append(rewriter->writer, &batch, error));
+        rewriter->counts.rows += count;
+        rewriter->counts.levels += count;
+        if (level != maximum) rewriter->counts.nulls += count;
+        left -= count;
+    }
+    return FIRN_OK;
+}
+
+/* Values in the output's form; a dictionary is converted once. */
+static firn_status convert_values(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
+                                  firn_error *error) {
+    if (batch->value_count == 0 || rewriter->mapping->levels_only ||
+        rewriter->mapping->conversion == FIRN_PARQUET_CONVERT_NONE) {
+        return FIRN_OK;
+    }
+    if (batch->indices != NULL && rewriter->dictionary_converted &&
+        rewriter->converted_id == batch->dictionary_id) {
+        batch->values = rewriter->converted_dictionary;
+        return FIRN_OK;
+    }
+    rewriter->dictionary_converted = false;
+    firn_parquet_values converted;
+    firn_status status =
+        firn_parquet_converter_run(&rewriter->converter, &batch->values, &converted, error);
+    if (status != FIRN_OK) {
+        return firn_error_wrap(error, status, "%s: column %s", rewriter->piece->file->source.name,
+                               rewriter->output->dotted_path);
+    }
+    batch->values = converted;
+    if (batch->indices == NULL) return FIRN_OK;
+    rewriter->dictionary_converted = true;
+    rewriter->converted_id = batch->dictionary_id;
+    rewriter->converted_dictionary = converted;
+    return FIRN_OK;
+}
+
+static int64_t rows_in(const firn_parquet_batch *batch) {
+    if (batch->repetition_levels == NULL) return (int64_t)batch->level_count;
+    int64_t rows = 0;
+    for (size_t i = 0; i < batch->level_count; i++) rows += batch->repetition_levels[i] == 0;
+    return rows;
+}
+
+static firn_status encode_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                               int64_t *rows, bool *past, firn_error *error) {
+    firn_parquet_batch batch, mapped;
+    if (rewriter->mapping->levels_only) {
+        FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
+    } else {
+        FIRN_TRY(firn_parquet_chunk_reader_decode(rewriter->reader, &batch, error));
+    }
+    FIRN_TRY(firn_parquet_map_batch(rewriter, &batch, &mapped, rows, past, error));
+    FIRN_TRY(convert_values(rewriter, &mapped, error));
+    FIRN_TRY(firn_parquet_chunk_writer_append(rewriter->writer, &mapped, error));
+    rewriter->rows_begun += rows_in(&batch);
+    rewriter->page_encoded = true;
+    rewriter->counts.rows += *rows;
+    rewriter->counts.levels += (int64_t)mapped.level_count;
+    rewriter->counts.nulls += (int64_t)(mapped.level_count - mapped.value_count);
+    rewriter->counts.pages_encoded++;
+    rewriter->counts.bytes_encoded += page->header.compressed_size;
+    return FIRN_OK;
+}
+
+/* Rows of a page that its header tells; -1: only its levels do. */
+static int64_t rows_of_page(const firn_parquet_rewriter *rewriter,
+                            const firn_parquet_page_header *header) {
+    if (rewriter->input->maximum_repetition_level == 0) return header->num_values;
+    return header->type == FIRN_PARQUET_DATA_PAGE_V2 && header->num_rows >= 0 ? header->num_rows
+                                                                              : -1;
+}
+
+/* A page that ends before the piece's first row is not decoded. */
+static bool skip_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page) {
+    int64_t rows = rows_of_page(rewriter, &page->header);
+    if (rows < 0 || rows > rewriter->piece->first_row - rewriter->rows_begun) return false;
+    rewriter->rows_begun += rows;
+    return true;
+}
+
+static firn_status open_chunk(firn_parquet_rewriter *rewriter, firn_error *error) {
+    const firn_parquet_piece *piece = rewriter->piece;
+    size_t leaf = (size_t)rewriter->mapping->input_leaf;
+    if (!rewriter->mapping->levels_only) {
+        firn_status status = firn_parquet_converter_set(&rewriter->converter, rewriter->mapping,
+                                                        rewriter->input->node->element,
+                                                        rewriter->output->node->element, error);
+        if (status != FIRN_OK) {
+            return firn_error_wrap(error, status, "%s: column %s", piece->file->source.name,
+                                   rewriter->output->dotted_path);
+        }
+    }
+    if (rewriter->reader == NULL) {
+        return firn_parquet_chunk_reader_open(piece->file, piece->row_group, leaf,
+                                              &rewriter->reader, error);
+    }
+    return firn_parquet_chunk_reader_reset(rewriter->reader, piece->file, piece->row_group, leaf,
+                                           error);
+}
+
+static firn_status rewrite_pages(firn_parquet_rewriter *rewriter, firn_error *error) {
+    int64_t before = rewriter->counts.rows;
+    bool past = false;
+    FIRN_TRY(open_chunk(rewriter, error));
+    while (!past) {
+        const firn_parquet_page *page;
+        FIRN_TRY(firn_parquet_chunk_reader_next(rewriter->reader, &page, error));
+        if (page == NULL) break;
+        FIRN_TRY(firn_cancel_check(error));
+        if (page->header.num_values == 0) continue;
+        if (rewriter->piece->first_row > 0 && skip_page(rewriter, page)) continue;
+        if (firn_parquet_page_may_be_copied(rewriter, page)) {
+            FIRN_TRY(firn_parquet_copy_page(rewriter, page, error));
+            continue;
+        }
+        int64_t rows;
+        FIRN_TRY(encode_page(rewriter, page, &rows, &past, error));
+    }
+    int64_t rows = rewriter->counts.rows - before;
+    if (rows != rewriter->piece->row_count || (past && rewriter->whole_row_group)) {
+        return fail_rows(rewriter, rows, error);
+    }
+    return firn_parquet_merge_piece_statistics(rewriter, error);
+}
+
+/* Where most bytes lie in PLAIN pages that may be copied, a dictionary for the rest would only decode them. */
+static firn_status choose_options(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                  size_t piece_count, firn_parquet_write_options *options,
+                                  firn_error *error) {
+    int64_t plain = 0, total = 0;
+    for (size_t i = 0; i < piece_count; i++) {
+        int64_t bytes;
+        FIRN_TRY(set_piece(rewriter, &pieces[i], error));
+        int64_t copyable = firn_parquet_piece_plain_bytes(rewriter, &bytes);
+        if (__builtin_add_overflow(plain, copyable, &plain) ||
+            __builtin_add_overflow(total, bytes, &total)) {
+            break;
+        }
+    }
+    if (plain > total / 2) options->dictionary_size_bytes = 0;
+    return FIRN_OK;
+}
+
+static firn_status rewrite_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                  size_t piece_count, firn_error *error) {
+    for (size_t i = 0; i < piece_count; i++) {
+        FIRN_TRY(set_piece(rewriter, &pieces[i], error));
+        if (rewriter->piece->row_count == 0) continue;
+        if (rewriter->input == NULL) {
+            FIRN_TRY(append_absent(rewriter, error));
+        } else {
+            FIRN_TRY(rewrite_pages(rewriter, error));
+        }
+    }
+    return FIRN_OK;
+}
+
+static void release(firn_parquet_rewriter *rewriter) {
+    firn_parquet_chunk_writer_free(rewriter->writer);
+    firn_parquet_chunk_reader_close(rewriter->reader);
+    firn_parquet_converter_release(&rewriter->converter);
+    firn_parquet_scratch_release(&rewriter->definition_levels);
+    firn_parquet_scratch_release(&rewriter->repetition_levels);
+    firn_parquet_scratch_release(&rewriter->zeros);
+}
+
+firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t piece_count,
+                                      const firn_parquet_schema *output, size_t leaf_index,
+                                      const firn_parquet_write_options *options,
+                                      const firn_parquet_rewrite_options *rewrite_options,
+                                      firn_parquet_chunk *out, firn_parquet_rewrite_counts *counts,
+                                      firn_error *error) {
+    if (leaf_index >= output->leaf_count) {
+        return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
+    }
+    firn_parquet_write_options chosen = *options;
+    firn_parquet_rewriter rewriter = {
+        .output_schema = output,
+        .output = &output->leaves[leaf_index],
+        .leaf_index = leaf_index,
+        .options = &chosen,
+        .copy_pages = rewrite_options->copy_pages,
+        .next_constant_id = UINT64_MAX,
+    };
+    firn_status status = FIRN_OK;
+    firn_parquet_converter_init(&rewriter.converter);
+    FIRN_CHECK(choose_options(&rewriter, pieces, piece_count, &chosen, error));
+    FIRN_CHECK(firn_parquet_chunk_writer_new(rewriter.output, &chosen, &rewriter.writer, error));
+    FIRN_CHECK(rewrite_pieces(&rewriter, pieces, piece_count, error));
+    FIRN_CHECK(firn_parquet_chunk_writer_finish(rewriter.writer, out, error));
+    *counts = rewriter.counts;
+out:
+    release(&rewriter);
+    return status;
+}
