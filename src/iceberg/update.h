@@ -48,18 +48,23 @@ firn_status firn_table_update_check(const firn_table_update *update,
                                     const firn_table_metadata *base, firn_error *error);
 
 /**
- * Applies the updates to a copy of base's JSON and parses the result. `base_location` (nullable) is base's metadata file: it goes to the metadata log, which is trimmed by
- * write.metadata.previous-versions-max (100). last-updated-ms, snapshot log, sequence numbers, v3 next-row-id and the v1 mirror keys
- * (schema, partition-spec) are kept as the specification says; the spelling of an absent current snapshot is kept. `now_ms` is the time of the change (never less than base's). Updates it knows:
- * assign-uuid, upgrade-format-version, add-schema, set-current-schema, add-spec, set-default-spec, add-sort-order, set-default-sort-order,
- * add-snapshot, set-snapshot-ref, remove-snapshot-ref, remove-snapshots, set-location, set-properties, remove-properties, set-statistics, remove-statistics,
- * set-partition-statistics, remove-partition-statistics. Another one: UNSUPPORTED.
+ * Applies the updates to a copy of base's JSON and parses the result. `base_location` (nullable) is base's metadata file: it goes to the
+ * metadata log, which is trimmed by write.metadata.previous-versions-max (100). last-updated-ms, snapshot log, sequence numbers, v3 next-row-id
+ * and the v1 mirror keys (schema, partition-spec) are kept as the specification says; the spelling of an absent current snapshot is kept
+ * (but v3 never says -1). `now_ms` is the time of the change; a change never happens before base's last-updated-ms or a snapshot that it adds.
+ *
+ * Updates it knows: assign-uuid, upgrade-format-version, add-schema, set-current-schema, remove-schemas, add-spec, set-default-spec,
+ * remove-partition-specs, add-sort-order, set-default-sort-order, add-snapshot, set-snapshot-ref, remove-snapshot-ref, remove-snapshots (with
+ * their statistics), set-location, set-properties, remove-properties, set-statistics, remove-statistics, set-partition-statistics,
+ * remove-partition-statistics. Another one: UNSUPPORTED. Ids of new schemas, specs and orders are given here, and equal ones reused, as a
+ * catalog does it; -1 names the last one added. INVALID for what is wrong in an update; CONFLICT where a snapshot's sequence number or first row id
+ * was taken in the meantime.
  */
 firn_status firn_table_update_apply(const firn_table_update *update,
                                     const firn_table_metadata *base, const char *base_location,
                                     int64_t now_ms, firn_table_metadata **out, firn_error *error);
 
-/** Metadata of a new table: v1 or v2, given schema and spec JSON (taken over), properties object (taken over, nullable). */
+/** Metadata of a new table, v1 to v3: schema and spec JSON (taken over, with ids; spec nullable), properties object (taken over, nullable). */
 firn_status firn_table_metadata_create(int format_version, const char *location, json_t *schema,
                                        json_t *spec, json_t *properties, int64_t now_ms,
                                        firn_table_metadata **out, firn_error *error);
