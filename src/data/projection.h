@@ -11,8 +11,12 @@
 
 /** The Parquet form of an Iceberg schema (appendix A): flat elements, root first, with field ids. In `arena`. */
 firn_status firn_parquet_elements_of_schema(const firn_schema *schema, firn_arena *arena,
-                                            const firn_parquet_schema_element **out,
-                                            size_t *count, firn_error *error);
+                                            const firn_parquet_schema_element **out, size_t *count,
+                                            firn_error *error);
+
+/** schema.name-mapping.default of a table, in `arena`; *out NULL where it is not set. */
+firn_status firn_name_mapping_of_table(const firn_table_metadata *metadata, firn_arena *arena,
+                                       const firn_name_mapping **out, firn_error *error);
 
 /** For one input file: a mapping per leaf of the output. In `arena`. */
 typedef struct firn_projection {
@@ -28,8 +32,7 @@ typedef struct firn_projection {
  */
 firn_status firn_projection_build(const firn_schema *schema, const firn_parquet_schema *output,
                                   const firn_parquet_file *file, const char *location,
-                                  const firn_data_file *file_entry,
-                                  const firn_partition_spec *spec,
+                                  const firn_data_file *file_entry, const firn_partition_spec *spec,
                                   const firn_name_mapping *mapping, int format_version,
                                   firn_arena *arena, firn_projection *out, firn_error *error);
 

@@ -7,13 +7,19 @@
 
 typedef struct firn_data_write_options {
     firn_parquet_write_options parquet;
-    int64_t row_group_size_bytes;  /**< uncompressed; write.parquet.row-group-size-bytes, 128 MiB */
-    int64_t row_group_row_limit;   /**< write.parquet.row-group-row-limit if set, else firn's cap (1,048,576) */
+    /** Whether the table says so. Where it does not, a rewrite may keep what most of its input has, so that pages can be copied. */
+    bool compression_is_set, page_version_is_set;
+    int64_t row_group_size_bytes; /**< uncompressed; write.parquet.row-group-size-bytes, 128 MiB */
+    int64_t
+        row_group_row_limit; /**< write.parquet.row-group-row-limit or .row-group-limit if set, else firn's cap (1,048,576) */
     int64_t target_file_size_bytes; /**< write.target-file-size-bytes, 512 MiB */
 } firn_data_write_options;
 
 /** INVALID names a property with a wrong value; UNSUPPORTED a codec that this build can't write, or write.format.default of avro or orc. */
 firn_status firn_data_write_options_read(const firn_table_metadata *metadata,
                                          firn_data_write_options *out, firn_error *error);
+
+/** Whether this build can write pages with this codec. */
+bool firn_data_can_write_compression(firn_parquet_compression compression);
 
 #endif

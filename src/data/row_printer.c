@@ -1,0 +1,319 @@
+#include "data/row_printer.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/vector.h"
+
+/* A row longer than this is refused rather than held. */
+#define LONGEST_ROW ((size_t)2 << 30)
+#define ROWS_BETWEEN_CHECKS 4096
+
+/* What is printed where: the schema's tree beside the output's, made once. */
+typedef struct print_node {
+    const firn_field *field;
+    firn_slice key; /* of a struct's member: ,"name": or without the comma for the first */
+    const firn_parquet_node *node; /* NULL: of type unknown, always null */
+    struct print_node *members;
+    size_t member_count;
+} print_node;
+
+struct firn_row_printer {
+    const firn_parquet_file *file;
+    const char *location;
+    const firn_parquet_schema *output;
+    firn_arena *arena; /* owns the print nodes */
+    print_node root;
+    firn_row_cursor *cursors; /* one per output leaf */
+    size_t cursor_count;      /* that are initialised */
+    firn_buffer text, scratch;
+};
+
+static firn_status make_members(firn_row_printer *printer, const firn_type *type,
+                                print_node *parent, firn_error *error);
+
+static firn_status make_key(firn_row_printer *printer, const char *name, bool first,
+                            firn_slice *out, firn_error *error) {
+    static const firn_type string = {.kind = FIRN_TYPE_STRING, .text = "string"};
+    firn_value value = {.kind = FIRN_TYPE_STRING, .as.bytes = firn_slice_text(name)};
+    firn_buffer *text = &printer->scratch;
+    firn_buffer_clear(text);
+    if (!first) FIRN_TRY(firn_buffer_append_byte(text, ',', error));
+    FIRN_TRY(firn_value_print(&string, &value, true, text, error));
+    FIRN_TRY(firn_buffer_append_byte(text, ':', error));
+    const void *copy = firn_arena_memdup(printer->arena, text->data, text->size);
+    if (copy == NULL) return firn_fail_memory(error);
+    *out = firn_slice_of(copy, text->size);
+    return FIRN_OK;
+}
+
+/* `parent->node` is the struct's own node, or the repeated one of a list or map. */
+static firn_status make_member(firn_row_printer *printer, const firn_field *field,
+                               const firn_parquet_node *node, print_node *out, firn_error *error) {
+    out->field = field;
+    out->node = node;
+    if (!firn_type_is_nested(field->type->kind)) return FIRN_OK;
+    return make_members(printer, field->type, out, error);
+}
+
+static firn_status make_members(firn_row_printer *printer, const firn_type *type,
+                                print_node *parent, firn_error *error) {
+    parent->members =
+        firn_arena_alloc(printer->arena, type->field_count + 1, sizeof *parent->members);
+    if (parent->members == NULL) return firn_fail_memory(error);
+    parent->member_count = type->field_count;
+    const firn_parquet_node *node = parent->node;
+    if (type->kind != FIRN_TYPE_STRUCT) node = node->children[0];
+    size_t child = 0;
+    for (size_t i = 0; i < type->field_count; i++) {
+        print_node *member = &parent->members[i];
+        const firn_field *field = &type->fields[i];
+        bool stored = field->type->kind != FIRN_TYPE_UNKNOWN;
+        FIRN_TRY(make_key(printer, field->name, i == 0, &member->key, error));
+        FIRN_TRY(make_member(printer, field, stored ? node->children[child] : NULL, member, error));
+        if (stored) child++;
+    }
+    return FIRN_OK;
+}
+
+static void init_cursors(firn_row_printer *printer, const print_node *node,
+                         const firn_projection *projection) {
+    for (size_t i = 0; i < node->member_count; i++) {
+        const print_node *member = &node->members[i];
+        if (member->node == NULL) continue;
+        if (member->member_count > 0) {
+            init_cursors(printer, member, projection);
+            continue;
+        }
+        int32_t leaf = member->node->first_leaf;
+        firn_row_cursor_init(&printer->cursors[leaf], printer->location, member->field->type,
+                             &printer->output->leaves[leaf], printer->file,
+                             &projection->mappings[leaf]);
+        printer->cursor_count++;
+    }
+}
+
+static firn_status set_up(firn_row_printer *printer, const firn_schema *schema,
+                          const firn_projection *projection, firn_error *error) {
+    printer->arena = firn_arena_new();
+    printer->cursors = firn_alloc_zeroed(projection->leaf_count, sizeof *printer->cursors);
+    if (printer->arena == NULL || printer->cursors == NULL) return firn_fail_memory(error);
+    printer->root.node = printer->output->root;
+    FIRN_TRY(make_members(printer, &schema->root, &printer->root, error));
+    init_cursors(printer, &printer->root, projection);
+    return FIRN_OK;
+}
+
+firn_status firn_row_printer_new(const firn_schema *schema, const firn_parquet_schema *output,
+                                 const firn_parquet_file *file, const char *location,
+                                 const firn_projection *projection, firn_row_printer **out,
+                                 firn_error *error) {
+    firn_row_printer *printer = firn_alloc_zeroed(1, sizeof *printer);
+    if (printer == NULL) return firn_fail_memory(error);
+    printer->file = file;
+    printer->location = location;
+    printer->output = output;
+    printer->text = firn_buffer_with_maximum(LONGEST_ROW);
+    printer->scratch = firn_buffer_with_maximum(LONGEST_ROW);
+    firn_status status = set_up(printer, schema, projection, error);
+    if (status != FIRN_OK) {
+        firn_row_printer_free(printer);
+        return status;
+    }
+    *out = printer;
+    return FIRN_OK;
+}
+
+void firn_row_printer_free(firn_row_printer *printer) {
+    if (printer == NULL) return;
+    for (size_t i = 0; i < printer->cursor_count; i++)
+        firn_row_cursor_release(&printer->cursors[i]);
+    firn_free(printer->cursors);
+    firn_buffer_release(&printer->text);
+    firn_buffer_release(&printer->scratch);
+    firn_arena_free(printer->arena);
+    firn_free(printer);
+}
+
+static firn_status uneven(const firn_row_printer *printer, const firn_row_cursor *cursor,
+                          firn_error *error) {
+    return firn_fail(error, FIRN_CORRUPT,
+                     "%s: column \"%s\": its levels do not agree with those of its neighbours",
+                     printer->location, cursor->output->dotted_path);
+}
+
+/* Steps over one entry of each leaf below `node`, which is not defined: every entry must say so, by a level below `level`. */
+static firn_status skip_undefined(firn_row_printer *printer, const firn_parquet_node *node,
+                                  uint8_t level, firn_error *error) {
+    for (int32_t i = node->first_leaf; i < node->first_leaf + node->leaf_count; i++) {
+        firn_row_cursor *cursor = &printer->cursors[i];
+        if (!cursor->has_entry || cursor->definition_level >= level) {
+            return uneven(printer, cursor, error);
+        }
+        FIRN_TRY(firn_row_cursor_next(cursor, error));
+    }
+    return FIRN_OK;
+}
+
+/* Whether every leaf below `node` stands at repetition level `level` of a row that goes on; they must agree. */
+static firn_status repeats(firn_row_printer *printer, const firn_parquet_node *node, uint8_t level,
+                           bool *out, firn_error *error) {
+    for (int32_t i = node->first_leaf; i < node->first_leaf + node->leaf_count; i++) {
+        const firn_row_cursor *cursor = &printer->cursors[i];
+        bool again = cursor->has_entry && cursor->repetition_level == level;
+        if (i == node->first_leaf) *out = again;
+        if (again != *out) return uneven(printer, cursor, error);
+    }
+    return FIRN_OK;
+}
+
+static firn_status print_member(firn_row_printer *printer, const print_node *member,
+                                firn_error *error);
+
+static firn_status print_struct(firn_row_printer *printer, const print_node *node,
+                                firn_error *error) {
+    firn_buffer *text = &printer->text;
+    FIRN_TRY(firn_buffer_append_byte(text, '{', error));
+    for (size_t i = 0; i < node->member_count; i++) {
+        firn_slice key = node->members[i].key;
+        FIRN_TRY(firn_buffer_append(text, key.data, key.size, error));
+        FIRN_TRY(print_member(printer, &node->members[i], error));
+    }
+    return firn_buffer_append_byte(text, '}', error);
+}
+
+static firn_status print_list(firn_row_printer *printer, const print_node *node,
+                              firn_error *error) {
+    const firn_parquet_node *repeated = node->node->children[0];
+    firn_buffer *text = &printer->text;
+    for (bool first = true, again = true; again; first = false) {
+        FIRN_TRY(firn_buffer_append_byte(text, first ? '[' : ',', error));
+        FIRN_TRY(print_member(printer, &node->members[0], error));
+        FIRN_TRY(repeats(printer, repeated, repeated->repetition_level, &again, error));
+    }
+    return firn_buffer_append_byte(text, ']', error);
+}
+
+static int compare_pairs(const void *a, const void *b) {
+    return firn_slice_compare(*(const firn_slice *)a, *(const firn_slice *)b);
+}
+
+typedef FIRN_VECTOR(size_t) offset_list;
+
+/* Puts the map's pairs, which lie in `text` between the offsets without separators, in the order of their text. */
+static firn_status sort_pairs(firn_row_printer *printer, const offset_list *offsets,
+                              firn_error *error) {
+    firn_buffer *text = &printer->text;
+    firn_buffer *scratch = &printer->scratch;
+    size_t start = offsets->items[0];
+    size_t count = offsets->count - 1;
+    firn_buffer_clear(scratch);
+    FIRN_TRY(firn_buffer_append(scratch, text->data + start, text->size - start, error));
+    firn_slice *pairs = firn_alloc_array(count, sizeof *pairs);
+    if (pairs == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        pairs[i] = firn_slice_of(scratch->data + offsets->items[i] - start,
+                                 offsets->items[i + 1] - offsets->items[i]);
+    }
+    qsort(pairs, count, sizeof *pairs, compare_pairs);
+    text->size = start;
+    firn_status status = FIRN_OK;
+    for (size_t i = 0; i < count && status == FIRN_OK; i++) {
+        if (i > 0) status = firn_buffer_append_byte(text, ',', error);
+        if (status == FIRN_OK) {
+            status = firn_buffer_append(text, pairs[i].data, pairs[i].size, error);
+        }
+    }
+    firn_free(pairs);
+    return status;
+}
+
+static firn_status print_pair(firn_row_printer *printer, const print_node *node,
+                              firn_error *error) {
+    FIRN_TRY(firn_buffer_append_byte(&printer->text, '[', error));
+    FIRN_TRY(print_member(printer, &node->members[0], error));
+    FIRN_TRY(firn_buffer_append_byte(&printer->text, ',', error));
+    FIRN_TRY(print_member(printer, &node->members[1], error));
+    return firn_buffer_append_byte(&printer->text, ']', error);
+}
+
+static firn_status print_map(firn_row_printer *printer, const print_node *node, firn_error *error) {
+    const firn_parquet_node *repeated = node->node->children[0];
+    firn_buffer *text = &printer->text;
+    offset_list offsets = {0};
+    firn_status status;
+    bool again = true;
+    FIRN_CHECK(firn_buffer_append_byte(text, '[', error));
+    FIRN_CHECK(firn_vector_push(&offsets, error, text->size));
+    while (again) {
+        FIRN_CHECK(print_pair(printer, node, error));
+        FIRN_CHECK(firn_vector_push(&offsets, error, text->size));
+        FIRN_CHECK(repeats(printer, repeated, repeated->repetition_level, &again, error));
+    }
+    FIRN_CHECK(sort_pairs(printer, &offsets, error));
+    FIRN_CHECK(firn_buffer_append_byte(text, ']', error));
+out:
+    firn_vector_release(&offsets);
+    return status;
+}
+
+static firn_status print_leaf(firn_row_printer *printer, firn_row_cursor *cursor,
+                              firn_error *error) {
+    firn_value value;
+    FIRN_TRY(firn_row_cursor_value(cursor, &value, error));
+    FIRN_TRY(firn_value_print(cursor->type, &value, true, &printer->text, error));
+    return firn_row_cursor_next(cursor, error);
+}
+
+/* The first leaf below a node decides whether it is defined; the others must not contradict. */
+static firn_status print_member(firn_row_printer *printer, const print_node *member,
+                                firn_error *error) {
+    const firn_parquet_node *node = member->node;
+    if (node == NULL) return firn_buffer_append_text(&printer->text, "null", error);
+    firn_row_cursor *cursor = &printer->cursors[node->first_leaf];
+    if (!cursor->has_entry || cursor->definition_level < node->parent->definition_level) {
+        return uneven(printer, cursor, error);
+    }
+    if (cursor->definition_level < node->definition_level) {
+        FIRN_TRY(skip_undefined(printer, node, node->definition_level, error));
+        return firn_buffer_append_text(&printer->text, "null", error);
+    }
+    firn_type_kind kind = member->field->type->kind;
+    if (kind == FIRN_TYPE_STRUCT) return print_struct(printer, member, error);
+    if (kind != FIRN_TYPE_LIST && kind != FIRN_TYPE_MAP) return print_leaf(printer, cursor, error);
+    uint8_t present = node->children[0]->definition_level;
+    if (cursor->definition_level < present) {
+        FIRN_TRY(skip_undefined(printer, node, present, error));
+        return firn_buffer_append_text(&printer->text, "[]", error);
+    }
+    return kind == FIRN_TYPE_LIST ? print_list(printer, member, error)
+                                  : print_map(printer, member, error);
+}
+
+static firn_status check_row_start(const firn_row_printer *printer, bool at_end,
+                                   firn_error *error) {
+    for (size_t i = 0; i < printer->cursor_count; i++) {
+        const firn_row_cursor *cursor = &printer->cursors[i];
+        if (cursor->has_entry == !at_end && (at_end || cursor->repetition_level == 0)) continue;
+        return firn_fail(error, FIRN_CORRUPT, "%s: column \"%s\" has %s rows than its row group",
+                         printer->location, cursor->output->dotted_path, at_end ? "more" : "fewer");
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_row_printer_row_group(firn_row_printer *printer, size_t row_group,
+                                       firn_row_visitor visit, void *context, firn_error *error) {
+    int64_t rows = printer->file->metadata->row_groups[row_group].num_rows;
+    for (size_t i = 0; i < printer->cursor_count; i++) {
+        FIRN_TRY(firn_row_cursor_start(&printer->cursors[i], printer->file, row_group, error));
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        if (row % ROWS_BETWEEN_CHECKS == 0) FIRN_TRY(firn_cancel_check(error));
+        firn_buffer_clear(&printer->text);
+        FIRN_TRY(check_row_start(printer, false, error));
+        FIRN_TRY(print_struct(printer, &printer->root, error));
+        FIRN_TRY(visit(context, firn_buffer_slice(&printer->text), error));
+    }
+    return check_row_start(printer, true, error);
+}

@@ -1,0 +1,153 @@
+#include "data/rows.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "data/row_printer.h"
+
+/* A data file opened for reading under a schema. */
+typedef struct open_file {
+    firn_storage_file *storage_file;
+    firn_parquet_file *parquet;
+    firn_arena *arena;
+    const firn_parquet_schema *output;
+    firn_projection projection;
+    firn_row_printer *printer;
+} open_file;
+
+static void release(open_file *open) {
+    firn_row_printer_free(open->printer);
+    if (open->parquet != NULL) firn_parquet_file_close(open->parquet);
+    if (open->storage_file != NULL) firn_storage_close(open->storage_file);
+    firn_arena_free(open->arena);
+}
+
+static firn_status check_file(const firn_data_file *file, firn_error *error) {
+    if (file->content != FIRN_CONTENT_DATA || file->format != FIRN_FILE_PARQUET) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "%s: only Parquet data files can be read; this "
+                         "is a file of format %s",
+                         file->path,
+                         file->format_text != NULL ? file->format_text
+                                                   : firn_file_format_name(file->format));
+    }
+    if (file->key_metadata.data != NULL) {
+        return firn_fail(error, FIRN_UNSUPPORTED, "%s: the file is encrypted (key_metadata)",
+                         file->path);
+    }
+    return FIRN_OK;
+}
+
+static firn_status open_data_file(firn_table *table, const firn_schema *schema,
+                                  const firn_data_file *file, open_file *open, firn_error *error) {
+    FIRN_TRY(check_file(file, error));
+    open->arena = firn_arena_new();
+    if (open->arena == NULL) return firn_fail_memory(error);
+    const firn_parquet_schema_element *elements = NULL;
+    size_t count = 0;
+    FIRN_TRY(firn_parquet_elements_of_schema(schema, open->arena, &elements, &count, error));
+    FIRN_TRY(firn_parquet_schema_build(elements, count, "the table's schema", open->arena,
+                                       &open->output, error));
+    const firn_name_mapping *mapping = NULL;
+    FIRN_TRY(firn_name_mapping_of_table(table->metadata, open->arena, &mapping, error));
+    FIRN_TRY(firn_storage_open(table->storage, file->path, &open->storage_file, error));
+    FIRN_TRY(firn_parquet_file_open(firn_storage_file_source(open->storage_file), &open->parquet,
+                                    error));
+    FIRN_TRY(firn_projection_build(schema, open->output, open->parquet, file->path, file,
+                                   firn_table_metadata_spec(table->metadata, file->spec_id),
+                                   mapping, table->metadata->format_version, open->arena,
+                                   &open->projection, error));
+    return firn_row_printer_new(schema, open->output, open->parquet, file->path, &open->projection,
+                                &open->printer, error);
+}
+
+firn_status firn_rows_of_file(firn_table *table, const firn_schema *schema,
+                              const firn_data_file *file, firn_row_visitor visit, void *context,
+                              firn_error *error) {
+    open_file open = {0};
+    firn_status status;
+    FIRN_CHECK(open_data_file(table, schema, file, &open, error));
+    const firn_parquet_file_metadata *metadata = open.parquet->metadata;
+    if (metadata->num_rows != file->record_count) {
+        status =
+            firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
+                      file->path, (long long)file->record_count, (long long)metadata->num_rows);
+        goto out;
+    }
+    for (size_t i = 0; i < metadata->row_group_count; i++) {
+        FIRN_CHECK(firn_row_printer_row_group(open.printer, i, visit, context, error));
+    }
+out:
+    release(&open);
+    return status;
+}
+
+void firn_content_hash_add(firn_content_hash *hash, const firn_content_hash *other) {
+    uint64_t low = hash->low + other->low;
+    hash->high += other->high + (low < hash->low ? 1 : 0);
+    hash->low = low;
+    hash->row_count += other->row_count;
+}
+
+void firn_content_hash_text(const firn_content_hash *hash, char text[33]) {
+    snprintf(text, 33, "%016llx%016llx", (unsigned long long)hash->high,
+             (unsigned long long)hash->low);
+}
+
+typedef struct row_hasher {
+    EVP_MD_CTX *context;
+    EVP_MD *algorithm;
+    firn_content_hash sum;
+} row_hasher;
+
+static firn_status hash_row(void *context, firn_slice json, firn_error *error) {
+    row_hasher *hasher = context;
+    uint8_t digest[EVP_MAX_MD_SIZE];
+    if (EVP_DigestInit_ex(hasher->context, hasher->algorithm, NULL) != 1 ||
+        EVP_DigestUpdate(hasher->context, json.data, json.size) != 1 ||
+        EVP_DigestFinal_ex(hasher->context, digest, NULL) != 1) {
+        return firn_fail(error, FIRN_IO, "SHA-256 failed");
+    }
+    firn_content_hash one = {firn_load_be64(digest), firn_load_be64(digest + 8), 1};
+    firn_content_hash_add(&hasher->sum, &one);
+    return FIRN_OK;
+}
+
+/* One sum per file, so that tasks share nothing. */
+typedef struct hash_task {
+    firn_table *table;
+    const firn_schema *schema;
+    const firn_live_file *files;
+    firn_content_hash *sums;
+} hash_task;
+
+static firn_status hash_file(void *context, size_t index, firn_error *error) {
+    hash_task *task = context;
+    row_hasher hasher = {.context = EVP_MD_CTX_new(),
+                         .algorithm = EVP_MD_fetch(NULL, "SHA256", NULL)};
+    firn_status status =
+        hasher.context == NULL || hasher.algorithm == NULL
+            ? firn_fail_memory(error)
+            : firn_rows_of_file(task->table, task->schema, &task->files[index].entry.file, hash_row,
+                                &hasher, error);
+    task->sums[index] = hasher.sum;
+    EVP_MD_free(hasher.algorithm);
+    EVP_MD_CTX_free(hasher.context);
+    return status;
+}
+
+firn_status firn_content_hash_of_files(firn_table *table, const firn_schema *schema,
+                                       const firn_live_file *files, size_t count, firn_pool *pool,
+                                       firn_content_hash *out, firn_error *error) {
+    hash_task task = {table, schema, files, firn_alloc_zeroed(count, sizeof *task.sums)};
+    if (task.sums == NULL) return firn_fail_memory(error);
+    firn_status status = firn_pool_each(pool, count, hash_file, &task, error);
+    *out = (firn_content_hash){0};
+    for (size_t i = 0; i < count && status == FIRN_OK; i++) {
+        firn_content_hash_add(out, &task.sums[i]);
+    }
+    firn_free(task.sums);
+    return status;
+}
