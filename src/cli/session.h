@@ -19,9 +19,10 @@ typedef struct firn_session {
     firn_catalog *catalog;
     firn_table *table;
     firn_pool *pool;
-    firn_report *report; /**< printed when the verb is done, if it is not NULL */
-    int exit_code;       /**< of a verb that succeeded: 0 unless it found something to tell */
-    const char *done;    /**< what was changed for good, for the message when printing then fails */
+    firn_report *report;   /**< printed when the verb is done, if it is not NULL */
+    int exit_code;         /**< of a verb that succeeded: 0 unless it found something to tell */
+    char content_hash[33]; /**< what describe --content-hash found, else "" */
+    const char *done; /**< what was changed for good, for the message when printing then fails */
 } firn_session;
 
 void firn_session_close(firn_session *session);

@@ -1,0 +1,104 @@
+/* plan and compact. */
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/compact_report.h"
+#include "cli/progress.h"
+
+static firn_compact_options compact_options(const firn_options *given) {
+    firn_compact_options options;
+    firn_compact_options_init(&options);
+    if (given->target_file_size_bytes > 0) {
+        options.target_file_size_bytes = given->target_file_size_bytes;
+    }
+    if (given->min_input_files > 0) options.min_input_files = given->min_input_files;
+    if (given->max_file_group_size_bytes > 0) {
+        options.max_file_group_size_bytes = given->max_file_group_size_bytes;
+    }
+    if (given->memory_bytes > 0) options.memory_bytes = given->memory_bytes;
+    if (given->threads > 0) options.threads = (size_t)given->threads;
+    if (given->lock_timeout_ms >= 0) options.lock_timeout_ms = given->lock_timeout_ms;
+    options.rewrite_all = given->rewrite_all;
+    options.verify = given->verify;
+    return options;
+}
+
+static firn_section *begin_report(firn_session *session, bool preview, firn_error *error) {
+    if (firn_session_new_report(session, error) != FIRN_OK) return NULL;
+    const firn_table *table = session->table;
+    firn_report *report = session->report;
+    firn_section *root = firn_report_root(report);
+    firn_section_add(root, "table", "table",
+                     firn_cell_text(firn_report_copy(report, table->display_name)));
+    firn_section_add(root, "ref", "ref", firn_cell_text(firn_report_copy(report, table->ref)));
+    firn_section_add(root, "preview", NULL, firn_cell_boolean(preview));
+    firn_section_add(root, "base_snapshot_id", "snapshot",
+                     table->snapshot == NULL ? firn_cell_null()
+                                             : firn_cell_integer(table->snapshot->snapshot_id));
+    return root;
+}
+
+static firn_status run(firn_session *session, const firn_compact_plan *plan,
+                       firn_compact_options *options, firn_section *root, bool *committed,
+                       firn_error *error) {
+    firn_progress progress;
+    firn_compact_result result = {0};
+    int64_t started = firn_clock_monotonic_ns();
+    firn_progress_begin(&progress, "compacting", plan->input_bytes, !session->options->no_progress);
+    options->progress = (firn_rewrite_progress){firn_progress_advance, &progress};
+    firn_status status = firn_compact_run(session->table, plan, options, &result, error);
+    firn_progress_end(&progress);
+    FIRN_TRY(status);
+    *committed = result.committed;
+    firn_section_add(root, "committed", NULL, firn_cell_boolean(result.committed));
+    if (!result.committed) {
+        firn_section_add(root, "result", NULL, firn_cell_null());
+        return FIRN_OK;
+    }
+    session->done = "the compaction was committed";
+    firn_report_compact_result(root, &result, firn_clock_monotonic_ns() - started);
+    return FIRN_OK;
+}
+
+static firn_status compact(firn_session *session, bool acts, firn_error *error) {
+    FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], !acts, error));
+    firn_compact_options options = compact_options(session->options);
+    firn_compact_plan *plan = NULL;
+    FIRN_TRY(firn_compact_plan_table(session->table, &options, &plan, error));
+    firn_status status = FIRN_OK;
+    bool committed = false;
+    firn_section *root = begin_report(session, !acts, error);
+    if (root == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    firn_report_compact_plan(root, plan);
+    /* Before anything is changed: a report that can't be made is a reason not to begin. */
+    FIRN_CHECK(firn_report_status(session->report, error));
+    if (acts) {
+        FIRN_CHECK(run(session, plan, &options, root, &committed, error));
+    } else {
+        firn_section_add(root, "committed", NULL, firn_cell_boolean(false));
+        firn_section_add(root, "result", NULL, firn_cell_null());
+    }
+    if (committed) goto out;
+    firn_section_line(root, "%s", "");
+    if (plan->selected_count == 0) {
+        firn_section_line(root, "Nothing to do.");
+    } else if (!acts) {
+        firn_section_line(root, "Nothing was changed. %s",
+                          session->verb->run == firn_command_plan
+                              ? "\"firn compact … --yes\" does it."
+                              : "Add --yes to do it.");
+    }
+out:
+    firn_compact_plan_free(plan);
+    return status;
+}
+
+firn_status firn_command_plan(firn_session *session, firn_error *error) {
+    return compact(session, false, error);
+}
+
+firn_status firn_command_compact(firn_session *session, firn_error *error) {
+    return compact(session, firn_session_acts(session), error);
+}

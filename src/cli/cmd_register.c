@@ -1,0 +1,118 @@
+#include <string.h>
+
+#include "cli/commands.h"
+#include "report/table_facts.h"
+
+typedef struct name_search {
+    firn_table_name wanted;
+    bool found;
+} name_search;
+
+static firn_status match_name(void *context, firn_table_name name, const char *metadata_location,
+                              firn_error *error) {
+    (void)metadata_location, (void)error;
+    name_search *search = context;
+    const char *namespace_name = name.namespace_name == NULL ? "" : name.namespace_name;
+    if (strcmp(namespace_name, search->wanted.namespace_name) == 0 &&
+        strcmp(name.name, search->wanted.name) == 0) {
+        search->found = true;
+    }
+    return FIRN_OK;
+}
+
+/* Fails with EXISTS, as registering itself would. */
+static firn_status check_free(firn_session *session, firn_table_name name, const char *argument,
+                              firn_error *error) {
+    name_search search = {name, false};
+    FIRN_TRY(firn_catalog_list(session->catalog, match_name, &search, error));
+    if (!search.found) return FIRN_OK;
+    return firn_fail(error, FIRN_EXISTS, "%s: there is a table %s already; choose another name",
+                     firn_catalog_describe(session->catalog), argument);
+}
+
+/* Reads what is to be registered, by a catalog of its own. *location and *metadata are in `pointer`. */
+static firn_status read_metadata(firn_session *session, const char *argument,
+                                 firn_table_pointer *pointer, firn_error *error) {
+    FIRN_TRY(firn_session_load_storage(session, error));
+    firn_catalog *catalog = NULL;
+    FIRN_TRY(firn_catalog_path_open(argument, session->storage, &catalog, error));
+    firn_table_name name = {"", argument};
+    firn_status status = firn_catalog_load(catalog, name, pointer, error);
+    firn_catalog_close(catalog);
+    return status;
+}
+
+/* A catalog file that does not exist yet is no hindrance for a preview. */
+static firn_status open_target(firn_session *session, bool acts, bool *absent, firn_error *error) {
+    *absent = false;
+    bool by_flag = session->options->catalog != NULL;
+    firn_status status = firn_session_open_catalog(session, !acts, acts && by_flag, error);
+    if (status != FIRN_NOT_FOUND || acts || !by_flag) return status;
+    FIRN_TRY(firn_session_load_config(session, error));
+    if (firn_config_catalog(session->config, session->options->catalog) != NULL) return status;
+    *absent = true;
+    firn_error_clear(error);
+    return FIRN_OK;
+}
+
+static void fill_report(firn_session *session, const char *name, const firn_table_pointer *pointer,
+                        bool acts, bool absent) {
+    firn_report *report = session->report;
+    firn_section *root = firn_report_root(report);
+    const firn_table_metadata *metadata = pointer->metadata;
+    const char *catalog = session->catalog == NULL
+                              ? firn_report_format(report, "%s", session->options->catalog)
+                              : firn_catalog_describe(session->catalog);
+    firn_section_line(root, "%s %s as %s", acts ? "Registered" : "Would register",
+                      pointer->metadata_location, name);
+    firn_section_add(root, "preview", NULL, firn_cell_boolean(!acts));
+    firn_section_add(root, "registered", NULL, firn_cell_boolean(acts));
+    firn_section_add(root, "table", NULL, firn_cell_text(name));
+    firn_section_add(root, "catalog", "  catalog",
+                     firn_cell_text(firn_report_copy(report, catalog)));
+    firn_section_add(root, "makes_catalog", NULL, firn_cell_boolean(absent));
+    firn_section_add(root, "metadata_location", "  metadata file",
+                     firn_cell_text(firn_report_copy(report, pointer->metadata_location)));
+    firn_section_add(root, "location", "  location",
+                     firn_cell_text(firn_report_copy(report, metadata->location)));
+    firn_section_add(root, "table_uuid", "  uuid",
+                     firn_cell_text(firn_report_copy(report, metadata->table_uuid)));
+    firn_section_add(root, "format_version", "  format version",
+                     firn_cell_integer(metadata->format_version));
+    firn_section_add(root, "snapshot_count", "  snapshots",
+                     firn_cell_count((int64_t)metadata->snapshot_count));
+    if (acts) return;
+    firn_section_line(root, "%s", "");
+    if (absent) firn_section_line(root, "The catalog file does not exist yet and would be made.");
+    firn_section_line(root, "Nothing was changed. Add --yes to do it.");
+}
+
+firn_status firn_command_catalog_register(firn_session *session, firn_error *error) {
+    const char *argument = session->options->arguments[0];
+    char namespace_name[1024];
+    firn_table_name name = {0};
+    if (firn_argument_is_path(argument)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "\"%s\" is a path; the first argument is the new name: firn catalog "
+                         "register NAME METADATA",
+                         argument);
+    }
+    FIRN_TRY(firn_table_name_parse(argument, namespace_name, sizeof namespace_name, &name, error));
+    firn_table_pointer pointer = {0};
+    bool acts = firn_session_acts(session);
+    bool absent = false;
+    firn_status status = FIRN_OK;
+    FIRN_CHECK(read_metadata(session, session->options->arguments[1], &pointer, error));
+    FIRN_CHECK(open_target(session, acts, &absent, error));
+    if (session->catalog != NULL) FIRN_CHECK(check_free(session, name, argument, error));
+    FIRN_CHECK(firn_session_new_report(session, error));
+    fill_report(session, argument, &pointer, acts, absent);
+    FIRN_CHECK(firn_report_status(session->report, error));
+    if (acts) {
+        FIRN_CHECK(firn_catalog_register(session->catalog, name, pointer.metadata_location, error));
+        session->done = "the table was registered";
+    }
+out:
+    firn_table_pointer_release(&pointer);
+    return status;
+}

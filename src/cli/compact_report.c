@@ -1,0 +1,152 @@
+#include "cli/compact_report.h"
+
+#include "report/format.h"
+#include "report/table_facts.h"
+
+static firn_cell partition_cell(firn_report *report, const firn_compact_group *group) {
+    if (group->file_count == 0) return firn_cell_null();
+    const firn_data_file *file = &group->files[0]->entry.file;
+    return firn_facts_partition(report, group->spec, file->partition, file->partition_count);
+}
+
+static const char *partition_text(firn_report *report, const firn_compact_group *group) {
+    if (group->partition_text == NULL || group->partition_text[0] == '\0') return "(whole table)";
+    return firn_report_copy(report, group->partition_text);
+}
+
+/* All groups for programs, in one list. */
+static void add_json_groups(firn_section *section, const firn_compact_plan *plan) {
+    static const firn_column columns[] = {
+        {"partition", NULL},    {"spec_id", NULL},      {"selected", NULL},
+        {"files", NULL},        {"bytes", NULL},        {"rows", NULL},
+        {"output_files", NULL}, {"output_bytes", NULL}, {"reason", NULL}};
+    firn_report *report = firn_section_report(section);
+    firn_rows *rows = firn_section_rows(section, "groups", "", columns, 9, NULL);
+    for (size_t i = 0; i < plan->group_count; i++) {
+        const firn_compact_group *group = &plan->groups[i];
+        const firn_cell cells[] = {
+            partition_cell(report, group),
+            firn_cell_integer(group->spec->spec_id),
+            firn_cell_boolean(group->selected),
+            firn_cell_count((int64_t)group->file_count),
+            firn_cell_bytes(group->bytes),
+            firn_cell_count(group->rows),
+            firn_cell_count((int64_t)group->output_count),
+            firn_cell_bytes(group->output_bytes),
+            firn_cell_text(firn_report_copy(report, group->reason)),
+        };
+        firn_rows_add(rows, cells);
+    }
+}
+
+static void add_selected(firn_section *section, const firn_compact_plan *plan) {
+    static const firn_column columns[] = {{NULL, "partition"}, {NULL, "files"}, {NULL, "size"},
+                                          {NULL, "rows"},      {NULL, "into"},  {NULL, "about"},
+                                          {NULL, "why"}};
+    firn_report *report = firn_section_report(section);
+    firn_rows *rows =
+        firn_section_rows(section, NULL, "Groups to rewrite", columns, 7, "none: nothing to do");
+    for (size_t i = 0; i < plan->group_count; i++) {
+        const firn_compact_group *group = &plan->groups[i];
+        if (!group->selected) continue;
+        const char *into = firn_report_format(report, "%zu file%s", group->output_count,
+                                              group->output_count == 1 ? "" : "s");
+        const firn_cell cells[] = {
+            firn_cell_text(partition_text(report, group)),
+            firn_cell_count((int64_t)group->file_count),
+            firn_cell_bytes(group->bytes),
+            firn_cell_count(group->rows),
+            firn_cell_text(into),
+            firn_cell_bytes(group->output_bytes),
+            firn_cell_text(firn_report_copy(report, group->reason)),
+        };
+        firn_rows_add(rows, cells);
+    }
+}
+
+static void add_skipped(firn_section *section, const firn_compact_plan *plan) {
+    static const firn_column columns[] = {
+        {NULL, "partition"}, {NULL, "files"}, {NULL, "size"}, {NULL, "why not"}};
+    firn_report *report = firn_section_report(section);
+    firn_rows *rows = firn_section_rows(section, NULL, "Groups left alone", columns, 4, NULL);
+    for (size_t i = 0; i < plan->group_count; i++) {
+        const firn_compact_group *group = &plan->groups[i];
+        if (group->selected) continue;
+        const firn_cell cells[] = {
+            firn_cell_text(partition_text(report, group)),
+            firn_cell_count((int64_t)group->file_count),
+            firn_cell_bytes(group->bytes),
+            firn_cell_text(firn_report_copy(report, group->reason)),
+        };
+        firn_rows_add(rows, cells);
+    }
+}
+
+static void add_sums(firn_section *section, const firn_compact_plan *plan) {
+    firn_section_add(section, "target_file_size_bytes", "target file size",
+                     firn_cell_bytes(plan->target_file_size_bytes));
+    firn_section_add(section, "table_files", "files in the table",
+                     firn_cell_count((int64_t)plan->table_files));
+    firn_section_add(section, "table_bytes", "size of the table",
+                     firn_cell_bytes(plan->table_bytes));
+    firn_section_add(section, "table_rows", "rows", firn_cell_count(plan->table_rows));
+    firn_section_add(section, "selected_groups", "groups to rewrite",
+                     firn_cell_count((int64_t)plan->selected_count));
+    firn_section_add(section, "skipped_groups", "groups left alone",
+                     firn_cell_count((int64_t)(plan->group_count - plan->selected_count)));
+    firn_section_add(section, "input_files", "files to rewrite",
+                     firn_cell_count((int64_t)plan->input_files));
+    firn_section_add(section, "input_bytes", "size to rewrite", firn_cell_bytes(plan->input_bytes));
+    firn_section_add(section, "output_files", "files expected",
+                     firn_cell_count((int64_t)plan->output_files));
+    firn_section_add(section, "output_bytes", "size expected", firn_cell_bytes(plan->output_bytes));
+}
+
+void firn_report_compact_plan(firn_section *root, const firn_compact_plan *plan) {
+    firn_section *section = firn_section_child(root, "plan", "Plan");
+    if (section == NULL) return;
+    add_sums(section, plan);
+    add_json_groups(section, plan);
+    add_selected(section, plan);
+    add_skipped(section, plan);
+}
+
+void firn_report_compact_result(firn_section *root, const firn_compact_result *result,
+                                int64_t nanoseconds) {
+    firn_section *section = firn_section_child(root, "result", "Result");
+    firn_report *report = firn_section_report(section);
+    if (report == NULL) return;
+    char duration[FIRN_FORMAT_SIZE];
+    firn_format_duration(nanoseconds, duration);
+    firn_section_add(section, "snapshot_id", "snapshot",
+                     firn_cell_integer(result->commit.snapshot_id));
+    firn_section_add(section, "sequence_number", "sequence number",
+                     firn_cell_integer(result->commit.sequence_number));
+    firn_section_add(section, "groups", "groups rewritten",
+                     firn_cell_count((int64_t)result->groups));
+    firn_section_add(section, "input_files", "files replaced",
+                     firn_cell_count((int64_t)result->input_files));
+    firn_section_add(section, "input_bytes", "their size", firn_cell_bytes(result->input_bytes));
+    firn_section_add(section, "output_files", "files written",
+                     firn_cell_count((int64_t)result->output_files));
+    firn_section_add(section, "output_bytes", "their size", firn_cell_bytes(result->output_bytes));
+    firn_section_add(section, "row_groups", "row groups",
+                     firn_cell_count((int64_t)result->row_groups_out));
+    firn_section_add(section, "rows", "rows", firn_cell_count(result->rows));
+    firn_section_add(section, "bytes_copied", "copied without decoding",
+                     firn_cell_bytes(result->bytes_copied));
+    firn_section_add(section, "bytes_encoded", "decoded and encoded",
+                     firn_cell_bytes(result->bytes_encoded));
+    firn_section_add(section, "verified", "rows compared again",
+                     firn_cell_boolean(result->verified));
+    firn_section_add(section, "manifests_written", "manifests written",
+                     firn_cell_count((int64_t)result->commit.manifests_written));
+    firn_section_add(section, "manifests_kept", "manifests kept",
+                     firn_cell_count((int64_t)result->commit.manifests_kept));
+    if (result->leftovers_removed > 0) {
+        firn_section_add(section, "leftovers_removed", "removed from a killed run",
+                         firn_cell_count((int64_t)result->leftovers_removed));
+    }
+    firn_section_add(section, "duration_ms", NULL, firn_cell_integer(nanoseconds / 1000000));
+    firn_section_add(section, NULL, "took", firn_cell_text(firn_report_copy(report, duration)));
+}
