@@ -1,0 +1,13 @@
+/** The demonstration table: made in a catalog, and appended to commit by commit. */
+#ifndef FIRN_CLI_DEMO_TABLE_H
+#define FIRN_CLI_DEMO_TABLE_H
+
+#include "cli/session.h"
+
+/**
+ * Makes the table demo.events below `warehouse` in session->catalog, opens it as session->table, and writes
+ * FIRN_DEMO_COMMITS commits of one file each. Looks between commits whether a stop was asked for.
+ */
+firn_status firn_demo_write_table(firn_session *session, const char *warehouse, firn_error *error);
+
+#endif
