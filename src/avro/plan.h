@@ -94,7 +94,7 @@ typedef struct firn_avro_target {
     size_t
         /** where a bool is set to true when there is a value that is not null, or FIRN_AVRO_NO_FLAG */
         present;
-    bool required;     /**< an absent field or a null value is CORRUPT */
+    bool required;     /**< an absent field or a null value is CORRUPT (VALUE: only the former) */
     size_t item_size;  /**< LIST: bytes of an item; PAIRS: of a key */
     size_t value_size; /**< PAIRS: bytes of a value */
     const struct firn_avro_target *children;

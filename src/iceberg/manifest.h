@@ -122,6 +122,13 @@ firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manif
                                const firn_partition_spec *spec, firn_arena *arena,
                                firn_manifest_visitor visit, void *context, firn_error *error);
 
+/**
+ * The entry that a manifest list would have for a manifest which a v1 snapshot names directly: length,
+ * spec id (0 where the file does not say), added by `snapshot_id`, counts unknown.
+ */
+firn_status firn_manifest_describe(firn_slice bytes, const char *path, int64_t snapshot_id,
+                                   firn_arena *arena, firn_manifest_file *out, firn_error *error);
+
 /* Writing. */
 
 typedef struct firn_manifest_writer firn_manifest_writer;
