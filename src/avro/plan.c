@@ -100,7 +100,7 @@ static firn_status compile_steps(compiler *c, const firn_avro_schema *record,
     if (steps == NULL) return firn_fail_memory(c->error);
     for (size_t i = 0; i < record->count; i++) steps[i].skip = record->fields[i].schema;
     for (size_t i = 0; i < target_count; i++) {
-        size_t index;
+        size_t index = record->count;
         FIRN_TRY(find_field(c, record, &targets[i], &index));
         if (index == record->count) {
             if (!targets[i].required) continue;
