@@ -13,14 +13,14 @@ typedef struct firn_rewrite_progress {
 } firn_rewrite_progress;
 
 typedef struct firn_rewrite_settings {
-    firn_table *table;             /**< pinned; only read */
-    firn_journal *journal;         /**< every output is named here first; nullable in tests */
+    firn_table *table;     /**< pinned; only read */
+    firn_journal *journal; /**< every output is named here first; nullable in tests */
     firn_pool *pool;
-    int64_t memory_bytes;          /**< --memory */
+    int64_t memory_bytes; /**< --memory */
     const firn_data_write_options *write;
-    bool copy_pages;               /**< false: decode and encode everything (for tests and comparison) */
-    bool verify;                   /**< decode both sides afterwards and compare content hashes */
-    const char *run_id;            /**< UUID text, part of file names */
+    bool copy_pages;    /**< false: decode and encode everything (for tests and comparison) */
+    bool verify;        /**< decode both sides afterwards and compare content hashes */
+    const char *run_id; /**< UUID text, part of file names */
     firn_rewrite_progress progress;
 } firn_rewrite_settings;
 
@@ -29,13 +29,15 @@ typedef struct firn_rewrite_group {
     const firn_live_file *const *inputs;
     size_t input_count;
     const firn_partition_spec *spec;
-    size_t output_count;   /**< planned number of files; rows are cut into this many runs of about equal bytes */
-    size_t group_number;   /**< part of file names */
+    size_t
+        output_count; /**< planned number of files; rows are cut into this many runs of about equal bytes */
+    size_t group_number; /**< part of file names */
 } firn_rewrite_group;
 
 typedef struct firn_rewrite_result {
     firn_arena *arena;
-    firn_data_file *outputs; /**< with metrics, split offsets, partition, sort order id 0 unless all inputs share one and order is kept in a single run */
+    firn_data_file *
+        outputs; /**< with metrics, split offsets, partition, sort order id 0 unless all inputs share one and order is kept in a single run */
     size_t output_count;
     int64_t rows_in, rows_out;
     int64_t bytes_in, bytes_out;

@@ -1,0 +1,289 @@
+#include "rewrite/rewrite.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "data/location.h"
+#include "data/rows.h"
+#include "rewrite/row_group.h"
+
+#define MIB ((int64_t)1 << 20)
+/* Where nobody says how much memory there is. */
+#define DEFAULT_MEMORY (512 * MIB)
+/* Memory that the row group in flight is given, however much there is: more makes nothing faster. */
+#define WANTED_MEMORY (40 * MIB)
+
+typedef struct binpack {
+    firn_rewrite_context context;
+    firn_rewrite_plan plan;
+    char **locations; /* one per output; owned */
+    firn_rewrite_result *result;
+    firn_rewrite_sums sums;
+    firn_output_file file;             /* being written */
+    FIRN_VECTOR(firn_open_input) open; /* inputs of the present row group, in order */
+} binpack;
+
+static firn_status gather_units(const firn_rewrite_context *context, firn_plan_unit **out,
+                                size_t *count, firn_error *error) {
+    size_t total = 0;
+    for (size_t i = 0; i < context->group->input_count; i++) total += context->inputs[i].unit_count;
+    firn_plan_unit *units = firn_alloc_array(total, sizeof *units);
+    if (units == NULL) return firn_fail_memory(error);
+    *count = 0;
+    for (size_t i = 0; i < context->group->input_count; i++) {
+        for (size_t j = 0; j < context->inputs[i].unit_count; j++) {
+            units[(*count)++] = context->inputs[i].units[j];
+        }
+    }
+    *out = units;
+    return FIRN_OK;
+}
+
+static firn_status make_plan(binpack *work, firn_error *error) {
+    const firn_rewrite_settings *settings = work->context.settings;
+    int64_t memory = settings->memory_bytes > 0 ? settings->memory_bytes : DEFAULT_MEMORY;
+    firn_plan_limits limits = {.output_count = work->context.group->output_count,
+                               .row_group_bytes = settings->write->row_group_size_bytes,
+                               .row_group_rows = settings->write->row_group_row_limit,
+                               .most_memory = memory / 2 > MIB ? memory / 2 : MIB};
+    if (limits.output_count < 1) limits.output_count = 1;
+    if (limits.row_group_bytes < 1) limits.row_group_bytes = 1;
+    if (limits.row_group_rows < 1) limits.row_group_rows = 1;
+    limits.wanted_memory = limits.most_memory < WANTED_MEMORY ? limits.most_memory : WANTED_MEMORY;
+    firn_plan_unit *units = NULL;
+    size_t count = 0;
+    FIRN_TRY(gather_units(&work->context, &units, &count, error));
+    firn_status status = firn_rewrite_plan_make(units, count, &limits, &work->plan, error);
+    firn_free(units);
+    return status;
+}
+
+/* Names all outputs, in the journal too, before the first is created. */
+static firn_status name_outputs(binpack *work, firn_error *error) {
+    const firn_rewrite_settings *settings = work->context.settings;
+    const firn_rewrite_group *group = work->context.group;
+    size_t count = work->plan.output_count;
+    work->locations = firn_alloc_zeroed(count, sizeof *work->locations);
+    if (work->locations == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        char *name = firn_format("%05zu-%zu-%s-%05zu.parquet", i, group->group_number,
+                                 settings->run_id, i + 1);
+        if (name == NULL) return firn_fail_memory(error);
+        firn_status status = firn_location_new_data_file(
+            work->context.metadata, group->spec, work->context.inputs[0].file->entry.file.partition,
+            name, &work->locations[i], error);
+        firn_free(name);
+        FIRN_TRY(status);
+    }
+    for (size_t i = 0; i < count && settings->journal != NULL; i++) {
+        FIRN_TRY(firn_journal_add(settings->journal, work->locations[i], error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status open_one(void *argument, size_t index, firn_error *error) {
+    binpack *work = argument;
+    firn_open_input *open = &work->open.items[index];
+    if (open->parquet != NULL) return FIRN_OK;
+    firn_status status = firn_open_input_open(&work->context, open, error);
+    return firn_error_wrap(error, status, "reading an input of the rewrite");
+}
+
+/* Opens the inputs of a row group; the last one of the row group before may be the first one of this. */
+static firn_status open_inputs(binpack *work, const firn_plan_row_group *group, firn_error *error) {
+    const firn_plan_piece *pieces = &work->plan.pieces.items[group->first_piece];
+    size_t kept = 0;
+    for (size_t i = 0; i < work->open.count; i++) {
+        if (work->open.items[i].index == pieces[0].input) {
+            work->open.items[kept++] = work->open.items[i];
+        } else {
+            firn_open_input_release(&work->open.items[i]);
+        }
+    }
+    work->open.count = kept;
+    for (size_t i = 0; i < group->piece_count; i++) {
+        size_t count = work->open.count;
+        if (count > 0 && work->open.items[count - 1].index == pieces[i].input) continue;
+        FIRN_TRY(
+            firn_vector_push(&work->open, error, ((firn_open_input){.index = pieces[i].input})));
+    }
+    return firn_pool_each(work->context.settings->pool, work->open.count, open_one, work, error);
+}
+
+static void note_input(firn_output_file *file, size_t input) {
+    if (file->any_input && file->input != input) file->several_inputs = true;
+    file->any_input = true;
+    file->input = input;
+}
+
+static firn_status move_row_group(binpack *work, const firn_plan_row_group *group,
+                                  firn_error *error) {
+    FIRN_TRY(firn_cancel_check(error));
+    FIRN_TRY(open_inputs(work, group, error));
+    firn_parquet_piece *pieces = firn_alloc_zeroed(group->piece_count, sizeof *pieces);
+    if (pieces == NULL) return firn_fail_memory(error);
+    size_t input = 0;
+    for (size_t i = 0; i < group->piece_count; i++) {
+        const firn_plan_piece *planned = &work->plan.pieces.items[group->first_piece + i];
+        while (work->open.items[input].index != planned->input) input++;
+        const firn_open_input *open = &work->open.items[input];
+        pieces[i] = (firn_parquet_piece){.file = open->parquet,
+                                         .row_group = planned->row_group,
+                                         .first_row = planned->first_row,
+                                         .row_count = planned->row_count,
+                                         .mappings = open->projection->mappings,
+                                         .nan_counts = open->nan_counts};
+        note_input(&work->file, planned->input);
+    }
+    firn_status status = firn_rewrite_row_group(&work->context, &work->file, pieces,
+                                                group->piece_count, &work->sums, error);
+    firn_free(pieces);
+    return status;
+}
+
+static firn_status finish_file(binpack *work, firn_error *error) {
+    firn_rewrite_result *result = work->result;
+    size_t row_groups = 0;
+    FIRN_TRY(firn_output_file_finish(&work->file, result->arena,
+                                     &result->outputs[result->output_count], &row_groups, error));
+    const firn_data_file *file = &result->outputs[result->output_count++];
+    result->rows_out += file->record_count;
+    result->bytes_out += file->file_size_in_bytes;
+    result->row_groups_out += (int64_t)row_groups;
+    firn_output_file_release(&work->file);
+    return FIRN_OK;
+}
+
+static firn_status move_rows(binpack *work, firn_error *error) {
+    size_t count = work->plan.row_groups.count;
+    for (size_t i = 0; i < count; i++) {
+        const firn_plan_row_group *group = &work->plan.row_groups.items[i];
+        if (i == 0 || group->output != group[-1].output) {
+            FIRN_TRY(firn_output_file_begin(&work->file, &work->context,
+                                            work->locations[group->output], error));
+        }
+        firn_status status = move_row_group(work, group, error);
+        if (status != FIRN_OK) {
+            return firn_error_wrap(error, status, "writing %s", work->locations[group->output]);
+        }
+        if (i + 1 == count || group[1].output != group->output) {
+            FIRN_TRY(finish_file(work, error));
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Rows that the manifests count, that were counted while reading, and that the new files hold. */
+static firn_status check_rows(const binpack *work, firn_error *error) {
+    const firn_rewrite_result *result = work->result;
+    if (result->rows_in == work->sums.rows && result->rows_in == result->rows_out) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT,
+                     "the files to rewrite have %lld rows, %lld were read and %lld written; the "
+                     "new files are not used",
+                     (long long)result->rows_in, (long long)work->sums.rows,
+                     (long long)result->rows_out);
+}
+
+static firn_status hash_inputs(binpack *work, firn_content_hash *out, firn_error *error) {
+    const firn_rewrite_group *group = work->context.group;
+    firn_live_file *files = firn_alloc_array(group->input_count, sizeof *files);
+    if (files == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < group->input_count; i++) files[i] = *group->inputs[i];
+    firn_status status =
+        firn_content_hash_of_files(work->context.settings->table, work->context.schema, files,
+                                   group->input_count, work->context.settings->pool, out, error);
+    firn_free(files);
+    return status;
+}
+
+static firn_status hash_outputs(binpack *work, firn_content_hash *out, firn_error *error) {
+    const firn_rewrite_result *result = work->result;
+    firn_live_file *files = firn_alloc_zeroed(result->output_count, sizeof *files);
+    if (files == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < result->output_count; i++) files[i].entry.file = result->outputs[i];
+    firn_status status =
+        firn_content_hash_of_files(work->context.settings->table, work->context.schema, files,
+                                   result->output_count, work->context.settings->pool, out, error);
+    firn_free(files);
+    return status;
+}
+
+static firn_status verify(binpack *work, firn_error *error) {
+    firn_content_hash before;
+    firn_content_hash after;
+    FIRN_TRY(hash_inputs(work, &before, error));
+    FIRN_TRY(hash_outputs(work, &after, error));
+    if (before.high == after.high && before.low == after.low &&
+        before.row_count == after.row_count) {
+        return FIRN_OK;
+    }
+    char old_text[33];
+    char new_text[33];
+    firn_content_hash_text(&before, old_text);
+    firn_content_hash_text(&after, new_text);
+    return firn_fail(error, FIRN_CORRUPT,
+                     "the new files do not hold the rows of the old ones (content hash %s of %lld "
+                     "rows, before %s of %lld); they are not used",
+                     new_text, (long long)after.row_count, old_text, (long long)before.row_count);
+}
+
+static firn_status run(binpack *work, firn_error *error) {
+    firn_rewrite_result *result = work->result;
+    const firn_rewrite_group *group = work->context.group;
+    FIRN_TRY(firn_rewrite_look_at_inputs(&work->context, error));
+    firn_rewrite_choose_options(&work->context);
+    for (size_t i = 0; i < group->input_count; i++) {
+        result->rows_in += group->inputs[i]->entry.file.record_count;
+        result->bytes_in += group->inputs[i]->entry.file.file_size_in_bytes;
+    }
+    FIRN_TRY(make_plan(work, error));
+    result->outputs =
+        firn_arena_alloc(result->arena, work->plan.output_count + 1, sizeof *result->outputs);
+    if (result->outputs == NULL) return firn_fail_memory(error);
+    if (work->plan.output_count > 0) FIRN_TRY(name_outputs(work, error));
+    FIRN_TRY(move_rows(work, error));
+    FIRN_TRY(check_rows(work, error));
+    result->bytes_copied = work->sums.bytes_copied;
+    result->bytes_encoded = work->sums.bytes_encoded;
+    return work->context.settings->verify ? verify(work, error) : FIRN_OK;
+}
+
+static void release(binpack *work) {
+    firn_output_file_release(&work->file);
+    for (size_t i = 0; i < work->open.count; i++) firn_open_input_release(&work->open.items[i]);
+    firn_vector_release(&work->open);
+    for (size_t i = 0; work->locations != NULL && i < work->plan.output_count; i++) {
+        firn_free(work->locations[i]);
+    }
+    firn_free(work->locations);
+    firn_rewrite_plan_release(&work->plan);
+    firn_rewrite_context_release(&work->context);
+}
+
+firn_status firn_rewrite_binpack(const firn_rewrite_settings *settings,
+                                 const firn_rewrite_group *group, firn_rewrite_result *out,
+                                 firn_error *error) {
+    *out = (firn_rewrite_result){.arena = firn_arena_new()};
+    if (out->arena == NULL) return firn_fail_memory(error);
+    binpack work = {.result = out};
+    firn_status status = firn_rewrite_context_init(&work.context, settings, group, error);
+    if (status == FIRN_OK) status = run(&work, error);
+    release(&work);
+    if (status != FIRN_OK) firn_rewrite_result_release(out);
+    return status;
+}
+
+void firn_rewrite_result_release(firn_rewrite_result *result) {
+    firn_arena_free(result->arena);
+    *result = (firn_rewrite_result){0};
+}
+
+firn_status firn_rewrite_check(const firn_rewrite_settings *settings,
+                               const firn_rewrite_group *group, firn_error *error) {
+    firn_rewrite_context context;
+    firn_status status = firn_rewrite_context_init(&context, settings, group, error);
+    if (status == FIRN_OK) status = firn_rewrite_look_at_inputs(&context, error);
+    firn_rewrite_context_release(&context);
+    return status;
+}
