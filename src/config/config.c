@@ -7,6 +7,8 @@
 
 #include "config/config_internal.h"
 
+const char *firn_config_system_file = "/etc/firn/firn.yaml";
+
 static bool same_name(const char *a, const char *b) {
     for (; *a != '\0' && *b != '\0'; a++, b++) {
         char left = *a == '_' ? '-' : *a;
@@ -94,7 +96,7 @@ static firn_status read_firn_files(firn_config *config, const char *path, firn_e
         FIRN_TRY(read_joined(config, getenv("HOME"), ".config/firn/firn.yaml", FIRN_CONFIG_FIRN,
                              &found, error));
     }
-    return firn_config_read_file(config, "/etc/firn/firn.yaml", FIRN_CONFIG_FIRN, &found, error);
+    return firn_config_read_file(config, firn_config_system_file, FIRN_CONFIG_FIRN, &found, error);
 }
 
 /* PyIceberg takes the first file that says anything. */

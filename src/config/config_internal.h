@@ -18,6 +18,9 @@ struct firn_config {
     FIRN_VECTOR(const char *) files;
 };
 
+/** The file of the whole machine; a variable so that tests can have their own. */
+extern const char *firn_config_system_file;
+
 /** The catalog of this name as far as PyIceberg tells names apart (case, "_" and "-" are alike); NULL. */
 firn_catalog_draft *firn_config_find(const firn_config *config, const char *name);
 firn_status firn_config_add_catalog(firn_config *config, const char *name, const char *source,
