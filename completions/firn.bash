@@ -1,0 +1,75 @@
+# Completion of firn(1) for bash.
+
+_firn_options_of()
+{
+    local common="--json --config --verbose --no-progress --help --version"
+    local catalog="--catalog --catalog-name"
+    local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all"
+    case "$1" in
+        tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
+        files | manifests) echo "$common $catalog --ref" ;;
+        describe) echo "$common $catalog --ref --content-hash --memory --threads" ;;
+        plan) echo "$common $catalog --ref $plan --memory --threads" ;;
+        compact)
+            echo "$common $catalog --ref $plan --yes --dry-run --verify --lock-timeout" \
+                "--memory --threads"
+            ;;
+        catalog) echo "$common $catalog --yes --dry-run" ;;
+        demo) echo "$common --memory --threads" ;;
+        *) echo "$common" ;;
+    esac
+}
+
+_firn()
+{
+    local current=${COMP_WORDS[COMP_CWORD]}
+    local previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local verbs="tables describe snapshots refs files manifests history plan compact catalog doctor
+        config demo help"
+    local verb="" second="" i
+    COMPREPLY=()
+    case "$previous" in
+        --catalog | --config)
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            compopt -o filenames 2>/dev/null
+            return
+            ;;
+        --catalog-name | --ref | --target-file-size-bytes | --min-input-files | \
+            --max-file-group-size-bytes | --memory | --threads | --lock-timeout)
+            return
+            ;;
+    esac
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case "${COMP_WORDS[i]}" in
+            --catalog | --config | --catalog-name | --ref | --target-file-size-bytes | \
+                --min-input-files | --max-file-group-size-bytes | --memory | --threads | \
+                --lock-timeout) ((i++)) ;;
+            -*) ;;
+            *)
+                if [[ -z $verb ]]; then
+                    verb=${COMP_WORDS[i]}
+                elif [[ -z $second ]]; then
+                    second=${COMP_WORDS[i]}
+                fi
+                ;;
+        esac
+    done
+    if [[ $current == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(_firn_options_of "$verb")" -- "$current")
+        return
+    fi
+    case "$verb:$second" in
+        :) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
+        help:) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
+        catalog: | help:catalog) mapfile -t COMPREPLY < <(compgen -W "register" -- "$current") ;;
+        config: | help:config) mapfile -t COMPREPLY < <(compgen -W "show validate" -- "$current") ;;
+        demo: | help:demo) mapfile -t COMPREPLY < <(compgen -W "small-files" -- "$current") ;;
+        tables:* | config:show | help:*) ;;
+        *)
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            compopt -o filenames 2>/dev/null
+            ;;
+    esac
+}
+
+complete -F _firn firn
