@@ -17,6 +17,6 @@ configure_file(cmake/firn.pc.in "${CMAKE_BINARY_DIR}/firn.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/firn.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(FILES docs/firn.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" OPTIONAL)
-install(FILES docs/completion/firn.bash DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+install(FILES completions/firn.bash DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
         RENAME firn OPTIONAL)
-install(FILES docs/completion/_firn DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" OPTIONAL)
+install(FILES completions/_firn DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" OPTIONAL)
