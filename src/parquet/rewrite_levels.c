@@ -175,6 +175,12 @@ static firn_status keep_sibling_levels(firn_parquet_rewriter *rewriter, const ui
     size_t count = 0;
     if (repetition == NULL) {
         count = out->level_count;
+        /* The sibling has no lists above it, the leaf one below: each entry is a row's only one. */
+        if (rewriter->output->maximum_repetition_level > 0) {
+            FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->repetition_levels, count, 1, error));
+            memset(rewriter->repetition_levels.data, 0, count);
+            out->repetition_levels = rewriter->repetition_levels.data;
+        }
     } else {
         FIRN_TRY(
             firn_parquet_scratch_ensure(&rewriter->repetition_levels, out->level_count, 1, error));
