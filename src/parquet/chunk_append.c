@@ -291,7 +291,7 @@ static firn_status dictionary_is_full(firn_parquet_chunk_writer *writer, firn_er
 
 static firn_status maybe_decide(firn_parquet_chunk_writer *writer, firn_error *error) {
     uint64_t values = writer->page.value_count;
-    if (values >= HOPELESS_VALUES && (uint64_t)writer->dictionary.count * 8 > values * 7) {
+    if (values >= HOPELESS_VALUES && (uint64_t)writer->dictionary.count * 16 > values * 15) {
         return decide(writer, false, error);
     }
     if (values < DECIDING_VALUES && writer->page.level_count < DECIDING_LEVELS) return FIRN_OK;

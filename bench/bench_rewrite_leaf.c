@@ -1,0 +1,147 @@
+/*
+ * Rewrites Parquet files of one schema into one file, leaf by leaf on one thread, and says how long each column took:
+ *
+ *     bench_rewrite_leaf [--decode] [--v2] [--rows-per-group N] [--codec N] OUTPUT INPUT...
+ *
+ * Not part of the build: link it with the parquet, codec and base libraries of a release build.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "parquet/file_writer.h"
+#include "parquet/rewrite.h"
+
+typedef struct input {
+    firn_memory_file memory;
+    firn_read_at source;
+    firn_parquet_file *file;
+} input;
+
+static void die(const firn_error *error) {
+    fprintf(stderr, "%s\n", error->message);
+    exit(1);
+}
+
+static firn_status write_file(void *context, const void *data, size_t size, firn_error *error) {
+    if (fwrite(data, 1, size, context) == size) return FIRN_OK;
+    return firn_fail(error, FIRN_IO, "write failed");
+}
+
+static void open_input(const char *path, input *out) {
+    firn_error error = {0};
+    int descriptor = open(path, O_RDONLY);
+    struct stat status;
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
+        perror(path);
+        exit(1);
+    }
+    out->memory.size = (size_t)status.st_size;
+    out->memory.data =
+        mmap(NULL, out->memory.size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor, 0);
+    close(descriptor);
+    out->source = firn_read_at_memory(&out->memory, path);
+    if (firn_parquet_file_open(&out->source, &out->file, &error) != FIRN_OK) die(&error);
+}
+
+int main(int argc, char **argv) {
+    firn_error error = {0};
+    firn_parquet_write_options options;
+    firn_parquet_rewrite_options how = {.copy_pages = true};
+    firn_parquet_write_options_init(&options);
+    int64_t rows_per_group = 1000000;
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (strcmp(argv[at], "--decode") == 0) how.copy_pages = false;
+        if (strcmp(argv[at], "--v2") == 0) options.page_version = 2;
+        if (strcmp(argv[at], "--rows-per-group") == 0) rows_per_group = atoll(argv[++at]);
+        if (strcmp(argv[at], "--codec") == 0) {
+            options.compression = (firn_parquet_compression)atoi(argv[++at]);
+        }
+    }
+    if (argc - at < 2) return 2;
+    FILE *output = fopen(argv[at++], "wb");
+    if (output == NULL) return 1;
+    size_t count = (size_t)(argc - at);
+    input *inputs = calloc(count, sizeof *inputs);
+    firn_parquet_piece *pieces = NULL;
+    size_t piece_count = 0;
+    for (size_t i = 0; i < count; i++) open_input(argv[at + (int)i], &inputs[i]);
+    int64_t start = firn_clock_monotonic_ns();
+    const firn_parquet_schema *schema = inputs[0].file->schema;
+    firn_parquet_leaf_mapping *mappings = calloc(schema->leaf_count, sizeof *mappings);
+    for (size_t leaf = 0; leaf < schema->leaf_count; leaf++) {
+        mappings[leaf].input_leaf = (int32_t)leaf;
+        mappings[leaf].levels_identical = true;
+        for (int level = 0; level <= FIRN_PARQUET_MAX_LEVEL; level++) {
+            mappings[leaf].definition_level_map[level] = (uint8_t)level;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const firn_parquet_file_metadata *metadata = inputs[i].file->metadata;
+        for (size_t group = 0; group < metadata->row_group_count; group++) {
+            pieces = realloc(pieces, (piece_count + 1) * sizeof *pieces);
+            pieces[piece_count++] = (firn_parquet_piece){
+                .file = inputs[i].file,
+                .row_group = group,
+                .row_count = metadata->row_groups[group].num_rows,
+                .mappings = mappings,
+            };
+        }
+    }
+    firn_write_to destination = {write_file, output};
+    firn_parquet_file_writer *writer;
+    if (firn_parquet_file_writer_new(inputs[0].file->metadata->schema,
+                                     inputs[0].file->metadata->schema_count, &options, &destination,
+                                     &writer, &error) != FIRN_OK) {
+        die(&error);
+    }
+    int64_t *spent = calloc(schema->leaf_count, sizeof *spent);
+    firn_parquet_rewrite_counts *counts = calloc(schema->leaf_count, sizeof *counts);
+    int64_t *bytes = calloc(schema->leaf_count, sizeof *bytes);
+    for (size_t first = 0; first < piece_count;) {
+        size_t end = first;
+        int64_t rows = 0;
+        while (end < piece_count && (end == first || rows < rows_per_group)) {
+            rows += pieces[end++].row_count;
+        }
+        if (firn_parquet_file_writer_begin_row_group(writer, rows, &error) != FIRN_OK) die(&error);
+        for (size_t leaf = 0; leaf < schema->leaf_count; leaf++) {
+            int64_t before = firn_clock_monotonic_ns();
+            firn_parquet_chunk chunk;
+            firn_parquet_rewrite_counts one;
+            if (firn_parquet_rewrite_leaf(pieces + first, end - first,
+                                          firn_parquet_file_writer_schema(writer), leaf, &options,
+                                          &how, &chunk, &one, &error) != FIRN_OK) {
+                die(&error);
+            }
+            bytes[leaf] += chunk.metadata.total_compressed_size;
+            counts[leaf].pages_copied += one.pages_copied;
+            counts[leaf].pages_encoded += one.pages_encoded;
+            if (firn_parquet_file_writer_add_chunk(writer, &chunk, &error) != FIRN_OK) die(&error);
+            spent[leaf] += firn_clock_monotonic_ns() - before;
+        }
+        if (firn_parquet_file_writer_end_row_group(writer, &error) != FIRN_OK) die(&error);
+        first = end;
+    }
+    if (firn_parquet_file_writer_finish(writer, NULL, NULL, &error) != FIRN_OK) die(&error);
+    fclose(output);
+    for (size_t leaf = 0; leaf < schema->leaf_count; leaf++) {
+        printf("%-24s %8.1f ms %10lld bytes, pages copied %lld, encoded %lld\n",
+               schema->leaves[leaf].dotted_path, (double)spent[leaf] / 1e6, (long long)bytes[leaf],
+               (long long)counts[leaf].pages_copied, (long long)counts[leaf].pages_encoded);
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("total %.1f ms, peak %ld KiB (inputs are mapped)\n",
+           (double)(firn_clock_monotonic_ns() - start) / 1e6, usage.ru_maxrss);
+    firn_parquet_file_writer_free(writer);
+    return 0;
+}
