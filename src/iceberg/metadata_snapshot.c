@@ -61,8 +61,10 @@ firn_status firn_snapshot_parse(const json_t *json, firn_arena *arena, firn_snap
     FIRN_TRY(firn_json_int64_optional(json, what, "parent-snapshot-id", &out->parent_snapshot_id,
                                       &out->has_parent, error));
     if (out->parent_snapshot_id == FIRN_NO_SNAPSHOT) out->has_parent = false;
-    FIRN_TRY(firn_json_int64_optional(json, what, "sequence-number", &out->sequence_number, NULL,
-                                      error));
+    /* Only its absence means 0: the snapshots of a v1 table look so after its upgrade. */
+    if (json_object_get(json, "sequence-number") != NULL) {
+        FIRN_TRY(firn_json_int64(json, what, "sequence-number", &out->sequence_number, error));
+    }
     FIRN_TRY(firn_json_int64(json, what, "timestamp-ms", &out->timestamp_ms, error));
     FIRN_TRY(
         firn_json_text_optional(json, what, "manifest-list", &out->manifest_list, NULL, error));
