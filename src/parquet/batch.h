@@ -12,9 +12,11 @@
 /** Values of one physical type, nulls left out. */
 typedef struct firn_parquet_values {
     firn_parquet_physical_type type;
-    uint32_t width;           /**< bytes of a fixed-width value (firn_parquet_value_width), 0 for BYTE_ARRAY */
+    uint32_t
+        width; /**< bytes of a fixed-width value (firn_parquet_value_width), 0 for BYTE_ARRAY */
     size_t count;
-    const uint8_t *fixed;     /**< count × width bytes, little-endian as in PLAIN; BOOLEAN one byte each, 0 or 1 */
+    const uint8_t *
+        fixed; /**< count × width bytes, little-endian as in PLAIN; BOOLEAN one byte each, 0 or 1 */
     const firn_slice *slices; /**< BYTE_ARRAY only */
 } firn_parquet_values;
 

@@ -147,7 +147,12 @@ static firn_status take_dictionary(firn_parquet_chunk_reader *reader, bool borro
         return firn_fail(error, FIRN_CORRUPT, "a dictionary page that is not the chunk's first");
     }
     FIRN_TRY(check_crc(&reader->page, error));
-    return firn_parquet_load_dictionary(reader, borrowed, error);
+    FIRN_TRY(firn_parquet_load_dictionary(reader, borrowed, error));
+    /* Old writers leave this header out of the chunk's size (PARQUET-816); values are counted, so a longer chunk does no harm. */
+    uint64_t behind = reader->file->source.size - reader->window.end;
+    uint64_t header_size = reader->page.header_bytes.size;
+    reader->window.end += behind < header_size ? behind : header_size;
+    return FIRN_OK;
 }
 
 static firn_status take_data_page(firn_parquet_chunk_reader *reader, firn_error *error) {

@@ -39,8 +39,8 @@ firn_status firn_parquet_chunk_reader_decode(firn_parquet_chunk_reader *reader,
                                              firn_parquet_batch *batch, firn_error *error);
 
 /** The chunk's dictionary, decoded; count 0 when it has none (known after the first firn_parquet_chunk_reader_next). */
-const firn_parquet_values *firn_parquet_chunk_reader_dictionary(
-    const firn_parquet_chunk_reader *reader);
+const firn_parquet_values *
+firn_parquet_chunk_reader_dictionary(const firn_parquet_chunk_reader *reader);
 
 /** Only the levels of the current page (for a missing sibling, or to count rows); the batch has value_count but no values. */
 firn_status firn_parquet_chunk_reader_decode_levels(firn_parquet_chunk_reader *reader,

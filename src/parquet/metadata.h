@@ -110,8 +110,9 @@ typedef struct firn_parquet_file_metadata {
     size_t row_group_count;
     const firn_parquet_key_value *key_values;
     size_t key_value_count;
-    const char *created_by;      /**< NULL: absent */
-    const uint8_t *column_orders; /**< NULL: absent; else one per leaf: 1 = TypeDefinedOrder, 0 = another or unknown */
+    const char *created_by; /**< NULL: absent */
+    const uint8_t *
+        column_orders; /**< NULL: absent; else one per leaf: 1 = TypeDefinedOrder, 0 = another or unknown */
     size_t column_order_count;
     bool encrypted; /**< encryption_algorithm is set (plaintext footer of an encrypted file) */
 } firn_parquet_file_metadata;
@@ -168,8 +169,7 @@ typedef struct firn_parquet_column_index {
 /** Reads magic and footer from the end of a file (one read for small files, two otherwise). Encrypted footer: UNSUPPORTED. */
 firn_status firn_parquet_read_footer(const firn_read_at *file, firn_arena *arena,
                                      const firn_parquet_file_metadata **out, firn_error *error);
-firn_status firn_parquet_parse_file_metadata(firn_slice thrift, const char *name,
-                                             firn_arena *arena,
+firn_status firn_parquet_parse_file_metadata(firn_slice thrift, const char *name, firn_arena *arena,
                                              const firn_parquet_file_metadata **out,
                                              firn_error *error);
 /** Parses the header at the start of `bytes`; `consumed` is its length. Statistics borrow from `bytes`. No arena. */
@@ -184,8 +184,8 @@ firn_status firn_parquet_parse_column_index(firn_slice bytes, const char *name, 
 /* Writing: appends the compact-protocol form. */
 firn_status firn_parquet_write_file_metadata(const firn_parquet_file_metadata *metadata,
                                              firn_buffer *out, firn_error *error);
-firn_status firn_parquet_write_page_header(const firn_parquet_page_header *header,
-                                           firn_buffer *out, firn_error *error);
+firn_status firn_parquet_write_page_header(const firn_parquet_page_header *header, firn_buffer *out,
+                                           firn_error *error);
 firn_status firn_parquet_write_offset_index(const firn_parquet_offset_index *index,
                                             firn_buffer *out, firn_error *error);
 firn_status firn_parquet_write_column_index(const firn_parquet_column_index *index,

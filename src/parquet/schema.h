@@ -9,8 +9,8 @@ typedef struct firn_parquet_node {
     const struct firn_parquet_node *parent; /**< NULL for the root */
     const struct firn_parquet_node *const *children;
     size_t child_count;
-    uint8_t definition_level; /**< level at which this node, itself, is defined */
-    uint8_t repetition_level; /**< of this node, itself included */
+    uint8_t definition_level;       /**< level at which this node, itself, is defined */
+    uint8_t repetition_level;       /**< of this node, itself included */
     int32_t first_leaf, leaf_count; /**< the leaves at or below it: a run in schema order */
 } firn_parquet_node;
 

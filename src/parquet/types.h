@@ -87,14 +87,15 @@ typedef enum firn_parquet_time_unit {
 
 typedef struct firn_parquet_logical_type {
     firn_parquet_logical_kind kind;
-    int32_t scale, precision;     /**< DECIMAL */
-    firn_parquet_time_unit unit;  /**< TIME, TIMESTAMP */
-    bool adjusted_to_utc;         /**< TIME, TIMESTAMP */
-    int32_t bit_width;            /**< INTEGER */
-    bool is_signed;               /**< INTEGER */
+    int32_t scale, precision;      /**< DECIMAL */
+    firn_parquet_time_unit unit;   /**< TIME, TIMESTAMP */
+    bool adjusted_to_utc;          /**< TIME, TIMESTAMP */
+    int32_t bit_width;             /**< INTEGER */
+    bool is_signed;                /**< INTEGER */
     int32_t specification_version; /**< VARIANT; 0 where the file does not say */
-    const char *crs;              /**< GEOMETRY, GEOGRAPHY; NULL: the default, OGC:CRS84 */
-    int32_t edge_algorithm;       /**< GEOGRAPHY: EdgeInterpolationAlgorithm; 0, the default, is SPHERICAL */
+    const char *crs;               /**< GEOMETRY, GEOGRAPHY; NULL: the default, OGC:CRS84 */
+    int32_t
+        edge_algorithm; /**< GEOGRAPHY: EdgeInterpolationAlgorithm; 0, the default, is SPHERICAL */
 } firn_parquet_logical_type;
 
 /* Names for messages as parquet.thrift spells them; "unknown" for numbers that it does not have. */
@@ -106,14 +107,14 @@ const char *firn_parquet_compression_name(firn_parquet_compression compression);
 static inline uint32_t firn_parquet_value_width(firn_parquet_physical_type type,
                                                 int32_t type_length) {
     switch (type) {
-        case FIRN_PARQUET_BOOLEAN: return 1;
-        case FIRN_PARQUET_INT32:
-        case FIRN_PARQUET_FLOAT: return 4;
-        case FIRN_PARQUET_INT64:
-        case FIRN_PARQUET_DOUBLE: return 8;
-        case FIRN_PARQUET_INT96: return 12;
-        case FIRN_PARQUET_BYTE_ARRAY: return 0;
-        case FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY: return (uint32_t)type_length;
+    case FIRN_PARQUET_BOOLEAN: return 1;
+    case FIRN_PARQUET_INT32:
+    case FIRN_PARQUET_FLOAT: return 4;
+    case FIRN_PARQUET_INT64:
+    case FIRN_PARQUET_DOUBLE: return 8;
+    case FIRN_PARQUET_INT96: return 12;
+    case FIRN_PARQUET_BYTE_ARRAY: return 0;
+    case FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY: return (uint32_t)type_length;
     }
     return 0;
 }
