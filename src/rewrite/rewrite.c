@@ -21,7 +21,8 @@ typedef struct binpack {
     firn_rewrite_result *result;
     firn_rewrite_sums sums;
     firn_output_file file;             /* being written */
-    FIRN_VECTOR(firn_open_input) open; /* inputs of the present row group, in order */
+    /* Inputs of the present row group, in order; an open one points into itself and must not move. */
+    FIRN_VECTOR(firn_open_input *) open;
 } binpack;
 
 static firn_status gather_units(const firn_rewrite_context *context, firn_plan_unit **out,
@@ -84,10 +85,15 @@ static firn_status name_outputs(binpack *work, firn_error *error) {
 
 static firn_status open_one(void *argument, size_t index, firn_error *error) {
     binpack *work = argument;
-    firn_open_input *open = &work->open.items[index];
+    firn_open_input *open = work->open.items[index];
     if (open->parquet != NULL) return FIRN_OK;
     firn_status status = firn_open_input_open(&work->context, open, error);
     return firn_error_wrap(error, status, "reading an input of the rewrite");
+}
+
+static void close_input(firn_open_input *open) {
+    firn_open_input_release(open);
+    firn_free(open);
 }
 
 /* Opens the inputs of a row group; the last one of the row group before may be the first one of this. */
@@ -95,18 +101,21 @@ static firn_status open_inputs(binpack *work, const firn_plan_row_group *group, 
     const firn_plan_piece *pieces = &work->plan.pieces.items[group->first_piece];
     size_t kept = 0;
     for (size_t i = 0; i < work->open.count; i++) {
-        if (work->open.items[i].index == pieces[0].input) {
+        if (work->open.items[i]->index == pieces[0].input) {
             work->open.items[kept++] = work->open.items[i];
         } else {
-            firn_open_input_release(&work->open.items[i]);
+            close_input(work->open.items[i]);
         }
     }
     work->open.count = kept;
     for (size_t i = 0; i < group->piece_count; i++) {
         size_t count = work->open.count;
-        if (count > 0 && work->open.items[count - 1].index == pieces[i].input) continue;
-        FIRN_TRY(
-            firn_vector_push(&work->open, error, ((firn_open_input){.index = pieces[i].input})));
+        if (count > 0 && work->open.items[count - 1]->index == pieces[i].input) continue;
+        FIRN_TRY(firn_vector_reserve(&work->open, error, count + 1));
+        firn_open_input *open = firn_alloc_zeroed(1, sizeof *open);
+        if (open == NULL) return firn_fail_memory(error);
+        open->index = pieces[i].input;
+        work->open.items[work->open.count++] = open;
     }
     return firn_pool_each(work->context.settings->pool, work->open.count, open_one, work, error);
 }
@@ -126,8 +135,8 @@ static firn_status move_row_group(binpack *work, const firn_plan_row_group *grou
     size_t input = 0;
     for (size_t i = 0; i < group->piece_count; i++) {
         const firn_plan_piece *planned = &work->plan.pieces.items[group->first_piece + i];
-        while (work->open.items[input].index != planned->input) input++;
-        const firn_open_input *open = &work->open.items[input];
+        while (work->open.items[input]->index != planned->input) input++;
+        const firn_open_input *open = work->open.items[input];
         pieces[i] = (firn_parquet_piece){.file = open->parquet,
                                          .row_group = planned->row_group,
                                          .first_row = planned->first_row,
@@ -210,8 +219,8 @@ static firn_status hash_outputs(binpack *work, firn_content_hash *out, firn_erro
 }
 
 static firn_status verify(binpack *work, firn_error *error) {
-    firn_content_hash before;
-    firn_content_hash after;
+    firn_content_hash before = {0};
+    firn_content_hash after = {0};
     FIRN_TRY(hash_inputs(work, &before, error));
     FIRN_TRY(hash_outputs(work, &after, error));
     if (before.high == after.high && before.low == after.low &&
@@ -251,7 +260,7 @@ static firn_status run(binpack *work, firn_error *error) {
 
 static void release(binpack *work) {
     firn_output_file_release(&work->file);
-    for (size_t i = 0; i < work->open.count; i++) firn_open_input_release(&work->open.items[i]);
+    for (size_t i = 0; i < work->open.count; i++) close_input(work->open.items[i]);
     firn_vector_release(&work->open);
     for (size_t i = 0; work->locations != NULL && i < work->plan.output_count; i++) {
         firn_free(work->locations[i]);
