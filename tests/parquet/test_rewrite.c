@@ -1,0 +1,806 @@
+/*
+ * Rewriting: whatever the inputs' pages, and whatever runs of rows are taken, the output holds those rows; copied where it can be,
+ * with counts and bounds that are true.
+ */
+#include "base/bytes.h"
+#include "parquet/rewrite.h"
+#include "parquet/stream.h"
+
+#define LEAF(TYPE, ...)                                                                            \
+    { .type = FIRN_PARQUET_##TYPE, __VA_ARGS__ }
+#define LOGICAL(KIND, ...) .logical = {.kind = FIRN_PARQUET_LOGICAL_##KIND, __VA_ARGS__}
+
+/* A file of one column in memory. */
+typedef struct input {
+    stream s;
+    firn_buffer bytes;
+    firn_memory_file memory;
+    firn_read_at source;
+    firn_parquet_file *file;
+} input;
+
+static firn_parquet_write_options default_options(void) {
+    firn_parquet_write_options options;
+    firn_parquet_write_options_init(&options);
+    options.compression = FIRN_PARQUET_SNAPPY;
+    return options;
+}
+
+static void open_input(input *in) {
+    firn_error error = {0};
+    in->memory = (firn_memory_file){in->bytes.data, in->bytes.size};
+    in->source = firn_read_at_memory(&in->memory, "input.parquet");
+    check_ok(firn_parquet_file_open(&in->source, &in->file, &error), &error);
+}
+
+/* Writes the stream as row groups of `group_rows`, values or dictionary as the options have it. */
+static void make_input(input *in, const column_case *column, int64_t group_rows,
+                       const firn_parquet_write_options *options) {
+    firn_error error = {0};
+    firn_parquet_schema_element elements[16];
+    size_t count = column_elements(column, 1, elements, 16);
+    in->bytes = firn_buffer_with_maximum((size_t)1 << 30);
+    firn_write_to destination = {stream_sink, &in->bytes};
+    firn_parquet_file_writer *file = NULL;
+    check_ok(firn_parquet_file_writer_new(elements, count, options, &destination, &file, &error),
+             &error);
+    const firn_parquet_leaf *leaf = &firn_parquet_file_writer_schema(file)->leaves[0];
+    size_t level = 0;
+    while (level < in->s.definition.count) {
+        int64_t rows = 0;
+        size_t end = level;
+        while (end < in->s.definition.count &&
+               (in->s.repetition.items[end] != 0 || rows < group_rows)) {
+            rows += in->s.repetition.items[end++] == 0;
+        }
+        firn_parquet_chunk_writer *writer = NULL;
+        firn_parquet_chunk chunk;
+        check_ok(firn_parquet_file_writer_begin_row_group(file, rows, &error), &error);
+        check_ok(firn_parquet_chunk_writer_new(leaf, options, &writer, &error), &error);
+        check_ok(stream_append(&in->s, writer, leaf, level, end - level, 0, &error), &error);
+        check_ok(firn_parquet_chunk_writer_finish(writer, &chunk, &error), &error);
+        firn_parquet_chunk_writer_free(writer);
+        check_ok(firn_parquet_file_writer_add_chunk(file, &chunk, &error), &error);
+        check_ok(firn_parquet_file_writer_end_row_group(file, &error), &error);
+        level = end;
+    }
+    check_ok(firn_parquet_file_writer_finish(file, NULL, NULL, &error), &error);
+    firn_parquet_file_writer_free(file);
+    open_input(in);
+}
+
+static void input_release(input *in) {
+    firn_parquet_file_close(in->file);
+    firn_buffer_release(&in->bytes);
+    stream_release(&in->s);
+}
+
+static firn_parquet_leaf_mapping identity(void) {
+    firn_parquet_leaf_mapping mapping = {.levels_identical = true};
+    for (int i = 0; i <= FIRN_PARQUET_MAX_LEVEL; i++) mapping.definition_level_map[i] = (uint8_t)i;
+    return mapping;
+}
+
+/* Rows first … first + count - 1 of a stream. */
+static stream rows_of(const stream *s, uint8_t maximum, int64_t first, int64_t count) {
+    stream part = {.rows = count};
+    int64_t row = -1;
+    size_t value = 0;
+    for (size_t i = 0; i < s->definition.count; i++) {
+        row += s->repetition.items[i] == 0;
+        bool valued = s->definition.items[i] == maximum;
+        if (row >= first && row < first + count) {
+            stream_add_level(&part, s->repetition.items[i], s->definition.items[i]);
+            if (valued) stream_add_value(&part, s->values.items[value]);
+        }
+        value += valued;
+    }
+    return part;
+}
+
+static void add_stream(stream *s, stream *part) {
+    for (size_t i = 0; i < part->definition.count; i++) {
+        stream_add_level(s, part->repetition.items[i], part->definition.items[i]);
+    }
+    for (size_t i = 0; i < part->values.count; i++) stream_add_value(s, part->values.items[i]);
+    s->rows += part->rows;
+    stream_release(part);
+}
+
+typedef struct output {
+    input file; /* the stream is what came back */
+    firn_parquet_chunk_counts counts;
+    bool has_bounds; /* counts' slices copied */
+    uint8_t minimum[64], maximum[64];
+    size_t minimum_size, maximum_size;
+    firn_parquet_rewrite_counts rewrite;
+} output;
+
+static firn_status rewrite(const firn_parquet_piece *pieces, size_t piece_count,
+                           const column_case *column, const firn_parquet_write_options *options,
+                           bool copy_pages, output *out, firn_error *error) {
+    firn_parquet_schema_element elements[16];
+    size_t count = column_elements(column, 1, elements, 16);
+    firn_parquet_rewrite_options how = {.copy_pages = copy_pages};
+    firn_write_to destination = {stream_sink, &out->file.bytes};
+    firn_parquet_file_writer *file = NULL;
+    firn_parquet_chunk chunk = {0};
+    firn_status status = FIRN_OK;
+    int64_t rows = 0;
+    for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
+    out->file.bytes = firn_buffer_with_maximum((size_t)1 << 30);
+    FIRN_CHECK(firn_parquet_file_writer_new(elements, count, options, &destination, &file, error));
+    FIRN_CHECK(firn_parquet_rewrite_leaf(pieces, piece_count, firn_parquet_file_writer_schema(file),
+                                         0, options, &how, &chunk, &out->rewrite, error));
+    out->counts = chunk.counts;
+    out->has_bounds = chunk.counts.minimum.data != NULL && chunk.counts.maximum.data != NULL;
+    if (out->has_bounds && chunk.counts.minimum.size <= 64 && chunk.counts.maximum.size <= 64) {
+        out->minimum_size = chunk.counts.minimum.size;
+        out->maximum_size = chunk.counts.maximum.size;
+        memcpy(out->minimum, chunk.counts.minimum.data, out->minimum_size);
+        memcpy(out->maximum, chunk.counts.maximum.data, out->maximum_size);
+    }
+    FIRN_CHECK(firn_parquet_file_writer_begin_row_group(file, rows, error));
+    FIRN_CHECK(firn_parquet_file_writer_add_chunk(file, &chunk, error));
+    FIRN_CHECK(firn_parquet_file_writer_end_row_group(file, error));
+    FIRN_CHECK(firn_parquet_file_writer_finish(file, NULL, NULL, error));
+out:
+    firn_parquet_chunk_release(&chunk);
+    firn_parquet_file_writer_free(file);
+    if (status != FIRN_OK) firn_buffer_release(&out->file.bytes);
+    return status;
+}
+
+/* Opens and reads what was written, and holds the counts against it. */
+static void read_output(output *out) {
+    open_input(&out->file);
+    out->file.s = stream_read(out->file.file, 0);
+    const stream *s = &out->file.s;
+    int64_t nulls = (int64_t)(s->definition.count - s->values.count);
+    assert_int_equal(out->counts.row_count, s->rows);
+    assert_int_equal(out->counts.level_count, s->definition.count);
+    assert_int_equal(out->counts.null_count, nulls);
+    assert_int_equal(out->rewrite.rows, s->rows);
+    assert_int_equal(out->rewrite.levels, s->definition.count);
+    assert_int_equal(out->rewrite.nulls, nulls);
+    const firn_parquet_column_chunk *chunk = &out->file.file->metadata->row_groups[0].columns[0];
+    assert_int_equal(chunk->statistics.null_count, nulls);
+    int64_t dictionary = chunk->has_dictionary_page_offset
+                             ? chunk->data_page_offset - chunk->dictionary_page_offset
+                             : 0;
+    assert_int_equal(out->counts.bytes_copied + out->counts.bytes_encoded,
+                     chunk->total_compressed_size);
+    assert_true(dictionary <= out->counts.bytes_encoded);
+}
+
+static void check_rewrite(const firn_parquet_piece *pieces, size_t piece_count,
+                          const column_case *column, const firn_parquet_write_options *options,
+                          bool copy_pages, const stream *wanted, output *out) {
+    firn_error error = {0};
+    check_ok(rewrite(pieces, piece_count, column, options, copy_pages, out, &error), &error);
+    read_output(out);
+    assert_streams_equal(wanted, &out->file.s);
+}
+
+static const column_case columns[] = {
+    {"r", LEAF(INT64)},
+    {"o", LEAF(INT64)},
+    {"o", LEAF(BYTE_ARRAY, LOGICAL(STRING))},
+    {"r", LEAF(BYTE_ARRAY)},
+    {"o*o", LEAF(INT32)},
+    {"*", LEAF(BYTE_ARRAY)},
+    {"ooo", LEAF(BOOLEAN)},
+    {"r", LEAF(BOOLEAN)},
+    {"o*o*o", LEAF(DOUBLE)},
+    {"o", LEAF(FLOAT)},
+    {"o", LEAF(INT96)},
+    {"r", LEAF(FIXED_LEN_BYTE_ARRAY, .type_length = 6)},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof *columns)
+
+static uint8_t maximum_of(const column_case *column) {
+    uint8_t maximum = 0;
+    for (const char *node = column->shape; *node != '\0'; node++)
+        maximum = (uint8_t)(maximum + (*node != 'r'));
+    return maximum;
+}
+
+static firn_parquet_write_options random_options(test_generator *random, bool small) {
+    static const int32_t row_limits[] = {3, 50, 5000, 20000};
+    firn_parquet_write_options options = default_options();
+    options.page_version = 1 + (int)test_generator_below(random, 2);
+    options.page_row_limit = row_limits[test_generator_below(random, 4)];
+    if (!small && options.page_row_limit < 5000) options.page_row_limit = 5000;
+    if (test_generator_below(random, 2) == 0) options.dictionary_size_bytes = 0;
+    if (test_generator_below(random, 4) == 0) options.compression = FIRN_PARQUET_ZSTD;
+    options.write_crc = test_generator_below(random, 2) == 0;
+    return options;
+}
+
+static void random_runs_of_rows(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (int round = 0; round < 150; round++) {
+        const column_case *column = &columns[test_generator_below(&random, COLUMN_COUNT)];
+        bool small = test_generator_below(&random, 4) != 0;
+        int64_t rows = small ? 150 : 9000;
+        input inputs[3] = {0};
+        firn_parquet_piece pieces[12];
+        size_t piece_count = 0;
+        firn_parquet_leaf_mapping mapping = identity();
+        stream wanted = {0};
+        for (size_t i = 0; i < 3; i++) {
+            firn_parquet_write_options options = random_options(&random, small);
+            stream_mix mix = {test_generator_below(&random, 2) == 0 ? 20 : 1000000,
+                              (unsigned)test_generator_below(&random, 3) * 15};
+            inputs[i].s = stream_random(&random, column, rows, mix);
+            int64_t group = test_generator_below(&random, 2) == 0 ? rows : rows / 2;
+            make_input(&inputs[i], column, group, &options);
+            for (int64_t at = 0; at < rows; at += group) {
+                int64_t first = 0, count = group;
+                if (test_generator_below(&random, 2) == 0) {
+                    first = (int64_t)test_generator_below(&random, (uint64_t)group);
+                    count = (int64_t)test_generator_below(&random, (uint64_t)(group - first + 1));
+                }
+                pieces[piece_count++] = (firn_parquet_piece){.file = inputs[i].file,
+                                                             .row_group = (size_t)(at / group),
+                                                             .first_row = first,
+                                                             .row_count = count,
+                                                             .mappings = &mapping};
+                stream part = rows_of(&inputs[i].s, maximum_of(column), at + first, count);
+                add_stream(&wanted, &part);
+            }
+        }
+        firn_parquet_write_options options = random_options(&random, small);
+        output out = {0};
+        check_rewrite(pieces, piece_count, column, &options, test_generator_below(&random, 4) != 0,
+                      &wanted, &out);
+        input_release(&out.file);
+        stream_release(&wanted);
+        for (size_t i = 0; i < 3; i++) input_release(&inputs[i]);
+    }
+}
+
+/* Two inputs of 10000 rows in PLAIN pages of 5000, whole. */
+static void two_inputs(test_generator *random, const column_case *column, int version,
+                       unsigned null_percent, input inputs[2], firn_parquet_piece pieces[2],
+                       const firn_parquet_leaf_mapping *mapping) {
+    for (size_t i = 0; i < 2; i++) {
+        firn_parquet_write_options options = default_options();
+        options.page_version = version;
+        options.page_row_limit = 5000;
+        options.dictionary_size_bytes = 0;
+        inputs[i] = (input){0};
+        inputs[i].s = stream_random(random, column, 10000, (stream_mix){UINT64_MAX, null_percent});
+        make_input(&inputs[i], column, 10000, &options);
+        pieces[i] =
+            (firn_parquet_piece){.file = inputs[i].file, .row_count = 10000, .mappings = mapping};
+    }
+}
+
+static stream both_streams(const input inputs[2]) {
+    stream wanted = {0};
+    for (size_t i = 0; i < 2; i++) {
+        stream part = rows_of(&inputs[i].s, UINT8_MAX, 0, 10000);
+        for (size_t j = 0; j < inputs[i].s.values.count; j++) {
+            stream_add_value(&part, inputs[i].s.values.items[j]);
+        }
+        add_stream(&wanted, &part);
+    }
+    return wanted;
+}
+
+static void plain_pages_are_copied(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        for (int version = 1; version <= 2; version++) {
+            for (unsigned nulls = 0; nulls <= 30; nulls += 30) {
+                const column_case *column = &columns[i];
+                bool repeated = strchr(column->shape, '*') != NULL;
+                firn_parquet_leaf_mapping mapping = identity();
+                input inputs[2];
+                firn_parquet_piece pieces[2];
+                two_inputs(&random, column, version, nulls, inputs, pieces, &mapping);
+                stream wanted = both_streams(inputs);
+                firn_parquet_write_options options = default_options();
+                options.page_version = version;
+                output out = {0};
+                check_rewrite(pieces, 2, column, &options, true, &wanted, &out);
+                bool copied = version == 2 || !repeated;
+                assert_int_equal(out.rewrite.pages_copied > 0, copied);
+                assert_int_equal(out.rewrite.pages_encoded > 0, !copied);
+                if (copied) assert_int_equal(out.counts.bytes_encoded, 0);
+                const firn_parquet_column_chunk *chunk =
+                    &out.file.file->metadata->row_groups[0].columns[0];
+                assert_true(chunk->has_offset_index);
+                bool has_column_index = !copied && column->leaf.type != FIRN_PARQUET_INT96;
+                assert_int_equal(chunk->has_column_index, has_column_index);
+                input_release(&out.file);
+                stream_release(&wanted);
+                for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+            }
+        }
+    }
+}
+
+static int64_t load_int64(const uint8_t *bytes) {
+    return (int64_t)firn_load_le64(bytes);
+}
+
+static void bounds_of(const stream *s, int64_t *least, int64_t *greatest) {
+    *least = INT64_MAX;
+    *greatest = INT64_MIN;
+    for (size_t i = 0; i < s->values.count; i++) {
+        int64_t value = load_int64(s->values.items[i].data);
+        if (value < *least) *least = value;
+        if (value > *greatest) *greatest = value;
+    }
+}
+
+/* The footer as the reader holds it, for a test to lie in. */
+static firn_parquet_column_chunk *footer_of(const input *in) {
+    return (firn_parquet_column_chunk *)(uintptr_t)&in->file->metadata->row_groups[0].columns[0];
+}
+
+typedef enum lie {
+    LIE_NONE,
+    LIE_NO_ORDERS,
+    LIE_NOT_EXACT,
+    LIE_NO_BOUNDS,
+    LIE_SWAPPED,
+    LIE_WRONG_SIZE,
+    LIE_DEPRECATED, /* only the old pair, of a signed type: trusted */
+    LIE_COUNT
+} lie;
+
+static void tell(const input *in, lie what) {
+    firn_parquet_column_chunk *chunk = footer_of(in);
+    firn_parquet_statistics *statistics = &chunk->statistics;
+    firn_slice least = statistics->min_value;
+    switch (what) {
+    case LIE_NO_ORDERS:
+        ((firn_parquet_file_metadata *)(uintptr_t)in->file->metadata)->column_orders = NULL;
+        break;
+    case LIE_NOT_EXACT:
+        statistics->has_max_exact = true;
+        statistics->max_exact = false;
+        break;
+    case LIE_NO_BOUNDS: statistics->max_value = firn_slice_of(NULL, 0); break;
+    case LIE_SWAPPED:
+        statistics->min_value = statistics->max_value;
+        statistics->max_value = least;
+        break;
+    case LIE_WRONG_SIZE: statistics->min_value.size = 7; break;
+    case LIE_DEPRECATED:
+        statistics->deprecated_min = statistics->min_value;
+        statistics->deprecated_max = statistics->max_value;
+        statistics->min_value = statistics->max_value = firn_slice_of(NULL, 0);
+        break;
+    default: break;
+    }
+}
+
+static void only_trusted_bounds_go_on(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(INT64)};
+    for (int i = 0; i < LIE_COUNT; i++) {
+        firn_parquet_leaf_mapping mapping = identity();
+        input inputs[2];
+        firn_parquet_piece pieces[2];
+        two_inputs(&random, &column, 2, 10, inputs, pieces, &mapping);
+        tell(&inputs[1], (lie)i);
+        stream wanted = both_streams(inputs);
+        firn_parquet_write_options options = default_options();
+        options.page_version = 2;
+        output out = {0};
+        check_rewrite(pieces, 2, &column, &options, true, &wanted, &out);
+        assert_int_equal(out.rewrite.pages_encoded, 0);
+        bool trusted = i == LIE_NONE || i == LIE_DEPRECATED;
+        assert_int_equal(out.has_bounds, trusted);
+        const firn_parquet_statistics *statistics = &footer_of(&out.file)->statistics;
+        assert_int_equal(statistics->min_value.data != NULL, trusted);
+        if (trusted) {
+            int64_t least, greatest;
+            bounds_of(&wanted, &least, &greatest);
+            assert_int_equal(load_int64(out.minimum), least);
+            assert_int_equal(load_int64(out.maximum), greatest);
+        }
+        input_release(&out.file);
+        stream_release(&wanted);
+        for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+    }
+}
+
+static void nan_counts_of_copied_pages(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(FLOAT)};
+    /* What the footer says of NaN (-1: nothing), what the caller says, and what comes out. */
+    static const int64_t cases[][3] = {{0, -1, 0}, {5, -1, 5}, {-1, -1, -1}, {-1, 7, 7}, {3, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_parquet_leaf_mapping mapping = identity();
+        input inputs[2];
+        firn_parquet_piece pieces[2];
+        two_inputs(&random, &column, 1, 0, inputs, pieces, &mapping);
+        footer_of(&inputs[0])->statistics.has_nan_count = cases[i][0] >= 0;
+        footer_of(&inputs[0])->statistics.nan_count = cases[i][0];
+        pieces[0].nan_counts = &cases[i][1];
+        firn_parquet_write_options options = default_options();
+        output out = {0};
+        stream wanted = rows_of(&inputs[0].s, 1, 0, 10000);
+        check_rewrite(pieces, 1, &column, &options, true, &wanted, &out);
+        assert_int_equal(out.rewrite.pages_encoded, 0);
+        assert_int_equal(out.counts.nan_count, cases[i][2]);
+        input_release(&out.file);
+        stream_release(&wanted);
+        for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+    }
+}
+
+static void nan_bounds_are_dropped(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"r", LEAF(DOUBLE)};
+    firn_parquet_leaf_mapping mapping = identity();
+    input inputs[2];
+    firn_parquet_piece pieces[2];
+    two_inputs(&random, &column, 1, 0, inputs, pieces, &mapping);
+    static const uint8_t nan[8] = {0, 0, 0, 0, 0, 0, 0xF8, 0x7F};
+    footer_of(&inputs[1])->statistics.max_value = firn_slice_of(nan, 8);
+    stream wanted = both_streams(inputs);
+    firn_parquet_write_options options = default_options();
+    output out = {0};
+    check_rewrite(pieces, 2, &column, &options, true, &wanted, &out);
+    assert_false(out.has_bounds);
+    assert_null(footer_of(&out.file)->statistics.min_value.data);
+    input_release(&out.file);
+    stream_release(&wanted);
+    for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+}
+
+/* INT96 statistics mean nothing, even where a writer gave some. */
+static void int96_bounds_are_ignored(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"r", LEAF(INT96)};
+    firn_parquet_leaf_mapping mapping = identity();
+    input inputs[2];
+    firn_parquet_piece pieces[2];
+    two_inputs(&random, &column, 1, 0, inputs, pieces, &mapping);
+    static const uint8_t nonsense[12] = {1};
+    footer_of(&inputs[0])->statistics.min_value = firn_slice_of(nonsense, 12);
+    footer_of(&inputs[0])->statistics.max_value = firn_slice_of(nonsense, 12);
+    stream wanted = both_streams(inputs);
+    firn_parquet_write_options options = default_options();
+    output out = {0};
+    check_rewrite(pieces, 2, &column, &options, true, &wanted, &out);
+    assert_false(out.has_bounds);
+    input_release(&out.file);
+    stream_release(&wanted);
+    for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+}
+
+static void codec_version_and_size_forbid_copying(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(INT64)};
+    firn_parquet_leaf_mapping mapping = identity();
+    input inputs[2];
+    firn_parquet_piece pieces[2];
+    two_inputs(&random, &column, 1, 10, inputs, pieces, &mapping);
+    stream wanted = both_streams(inputs);
+    for (int i = 0; i < 4; i++) {
+        firn_parquet_write_options options = default_options();
+        if (i == 0) options.compression = FIRN_PARQUET_ZSTD;
+        if (i == 1) options.page_version = 2;
+        if (i == 2) pieces[0].row_count = pieces[1].row_count = 9999;
+        stream part = {0};
+        if (i == 2) {
+            for (size_t j = 0; j < 2; j++) {
+                stream rows = rows_of(&inputs[j].s, 1, 0, 9999);
+                add_stream(&part, &rows);
+            }
+        }
+        output out = {0};
+        check_rewrite(pieces, 2, &column, &options, i != 3, i == 2 ? &part : &wanted, &out);
+        assert_int_equal(out.rewrite.pages_copied, 0);
+        input_release(&out.file);
+        stream_release(&part);
+        pieces[0].row_count = pieces[1].row_count = 10000;
+    }
+    stream_release(&wanted);
+    for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+}
+
+/* Output level for each input level when the node at each place may be of another repetition. */
+static firn_parquet_leaf_mapping mapping_between(const char *from, const char *to) {
+    firn_parquet_leaf_mapping mapping = {.levels_identical = false};
+    uint8_t in = 0, out = 0;
+    for (size_t i = 0; from[i] != '\0'; i++) {
+        if (from[i] != 'r') {
+            mapping.definition_level_map[in++] = to[i] == 'r' ? FIRN_PARQUET_FORBIDDEN_LEVEL : out;
+        }
+        if (to[i] != 'r') out++;
+    }
+    mapping.definition_level_map[in] = out;
+    return mapping;
+}
+
+static void levels_are_mapped(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const struct {
+        const char *from, *to;
+    } cases[] = {{"r", "o"},     {"o", "r"},     {"ro", "oo"},   {"oo", "or"},
+                 {"r*r", "o*o"}, {"o*o", "r*r"}, {"o*r", "o*o"}, {"ooo", "ror"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int v = 1; v <= 2; v++) {
+            column_case from = {cases[i].from, LEAF(INT32)};
+            column_case to = {cases[i].to, LEAF(INT32)};
+            firn_parquet_write_options options = default_options();
+            options.page_version = v;
+            input in = {0};
+            /* Only levels that have a counterpart: no nulls at all in the first round. */
+            in.s = stream_random(&random, &from, 6000, (stream_mix){50, 0});
+            make_input(&in, &from, 6000, &options);
+            firn_parquet_leaf_mapping mapping = mapping_between(cases[i].from, cases[i].to);
+            firn_parquet_piece piece = {.file = in.file, .row_count = 6000, .mappings = &mapping};
+            stream wanted = rows_of(&in.s, maximum_of(&from), 0, 6000);
+            for (size_t j = 0; j < wanted.definition.count; j++) {
+                wanted.definition.items[j] =
+                    mapping.definition_level_map[wanted.definition.items[j]];
+            }
+            output out = {0};
+            check_rewrite(&piece, 1, &to, &options, true, &wanted, &out);
+            input_release(&out.file);
+            stream_release(&wanted);
+            input_release(&in);
+        }
+    }
+}
+
+static void nulls_keep_their_depth(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    column_case from = {"r*o", LEAF(INT32)};
+    column_case to = {"o*o", LEAF(INT32)};
+    firn_parquet_write_options options = default_options();
+    input in = {0};
+    in.s = stream_random(&random, &from, 6000, (stream_mix){50, 30});
+    make_input(&in, &from, 6000, &options);
+    firn_parquet_leaf_mapping mapping = mapping_between(from.shape, to.shape);
+    firn_parquet_piece piece = {
+        .file = in.file, .first_row = 10, .row_count = 5000, .mappings = &mapping};
+    stream wanted = rows_of(&in.s, 2, 10, 5000);
+    for (size_t j = 0; j < wanted.definition.count; j++) wanted.definition.items[j]++;
+    output out = {0};
+    check_rewrite(&piece, 1, &to, &options, true, &wanted, &out);
+    input_release(&out.file);
+    stream_release(&wanted);
+    input_release(&in);
+}
+
+static void a_null_where_none_may_be_is_corrupt(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    firn_error error = {0};
+    column_case from = {"o", LEAF(INT32)};
+    column_case to = {"r", LEAF(INT32)};
+    firn_parquet_write_options options = default_options();
+    input in = {0};
+    in.s = stream_random(&random, &from, 6000, (stream_mix){50, 1});
+    make_input(&in, &from, 6000, &options);
+    firn_parquet_leaf_mapping mapping = mapping_between("o", "r");
+    firn_parquet_piece piece = {.file = in.file, .row_count = 6000, .mappings = &mapping};
+    output out = {0};
+    check_fails(rewrite(&piece, 1, &to, &options, true, &out, &error), FIRN_CORRUPT, &error,
+                "input.parquet: column c0");
+    input_release(&in);
+}
+
+static void missing_leaves(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    firn_error error = {0};
+    column_case from = {"o", LEAF(INT32)};
+    firn_parquet_write_options options = default_options();
+    input in = {0};
+    in.s = stream_random(&random, &from, 20000, (stream_mix){50, 20});
+    make_input(&in, &from, 20000, &options);
+    firn_parquet_leaf_mapping mapping = {.input_leaf = -1, .absent_definition_level = 1};
+    firn_parquet_piece piece = {.file = in.file, .row_count = 20000, .mappings = &mapping};
+    /* Nulls at a depth. */
+    column_case to = {"o*o", LEAF(BYTE_ARRAY)};
+    stream wanted = {.rows = 20000};
+    for (int i = 0; i < 20000; i++) stream_add_level(&wanted, 0, 1);
+    output out = {0};
+    check_rewrite(&piece, 1, &to, &options, true, &wanted, &out);
+    input_release(&out.file);
+    stream_release(&wanted);
+    /* A default, of an optional and of a required column. */
+    for (uint8_t level = 0; level < 2; level++) {
+        to = (column_case){level == 0 ? "r" : "o", LEAF(BYTE_ARRAY)};
+        mapping.constant = firn_slice_text("default");
+        mapping.absent_definition_level = level;
+        wanted = (stream){.rows = 20000};
+        for (int i = 0; i < 20000; i++) stream_add_level(&wanted, 0, level);
+        for (int i = 0; i < 20000; i++) stream_add_value(&wanted, mapping.constant);
+        out = (output){0};
+        check_rewrite(&piece, 1, &to, &options, true, &wanted, &out);
+        assert_int_equal(out.minimum_size, 7);
+        input_release(&out.file);
+        stream_release(&wanted);
+    }
+    mapping.constant = firn_slice_of(NULL, 0);
+    check_fails(rewrite(&piece, 1, &to, &options, true, &out, &error), FIRN_CORRUPT, &error,
+                "input.parquet: column c0");
+    input_release(&in);
+}
+
+/* A field that was added inside a list: its levels come from the field beside it. */
+static void siblings_lend_levels(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (int version = 1; version <= 2; version++) {
+        for (int constant = 0; constant < 2; constant++) {
+            /* The sibling repeats once more than the leaf does. */
+            column_case from = {"o*o*o", LEAF(INT32)};
+            column_case to = {"o*oo", LEAF(INT64)};
+            firn_parquet_write_options options = default_options();
+            options.page_version = version;
+            options.page_row_limit = 700;
+            input in = {0};
+            in.s = stream_random(&random, &from, 3000, (stream_mix){50, 20});
+            make_input(&in, &from, 3000, &options);
+            static const uint8_t seven[8] = {7};
+            firn_parquet_leaf_mapping mapping = {
+                .levels_only = true,
+                .kept_repetition_level = 1,
+                .definition_level_map = {0, 1, 2, 3, 3, 3},
+            };
+            if (constant) {
+                mapping.constant = firn_slice_of(seven, 8);
+                mapping.definition_level_map[3] = mapping.definition_level_map[4] =
+                    mapping.definition_level_map[5] = 4;
+            }
+            firn_parquet_piece piece = {
+                .file = in.file, .first_row = 100, .row_count = 2500, .mappings = &mapping};
+            stream part = rows_of(&in.s, 5, 100, 2500);
+            stream wanted = {.rows = 2500};
+            for (size_t i = 0; i < part.definition.count; i++) {
+                if (part.repetition.items[i] > 1) continue;
+                uint8_t level = mapping.definition_level_map[part.definition.items[i]];
+                stream_add_level(&wanted, part.repetition.items[i], level);
+                if (level == 4) stream_add_value(&wanted, mapping.constant);
+            }
+            output out = {0};
+            check_rewrite(&piece, 1, &to, &options, true, &wanted, &out);
+            input_release(&out.file);
+            stream_release(&wanted);
+            stream_release(&part);
+            input_release(&in);
+        }
+    }
+}
+
+static void values_are_converted(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    column_case from = {"o", LEAF(INT32)};
+    column_case to = {"o", LEAF(INT64)};
+    for (int dictionary = 0; dictionary < 2; dictionary++) {
+        firn_parquet_write_options options = default_options();
+        if (!dictionary) options.dictionary_size_bytes = 0;
+        options.page_row_limit = 1000;
+        input in = {0};
+        in.s = stream_random(&random, &from, 6000, (stream_mix){50, 20});
+        make_input(&in, &from, 3000, &options);
+        firn_parquet_leaf_mapping mapping = identity();
+        mapping.conversion = FIRN_PARQUET_CONVERT_INT32_TO_INT64;
+        firn_parquet_piece pieces[2] = {
+            {.file = in.file, .row_count = 3000, .mappings = &mapping},
+            {.file = in.file, .row_group = 1, .row_count = 3000, .mappings = &mapping}};
+        stream wanted = {.rows = 6000};
+        for (size_t i = 0; i < in.s.definition.count; i++) {
+            stream_add_level(&wanted, 0, in.s.definition.items[i]);
+        }
+        for (size_t i = 0; i < in.s.values.count; i++) {
+            uint8_t wide[8];
+            int32_t value = (int32_t)firn_load_le32(in.s.values.items[i].data);
+            firn_store_le64(wide, (uint64_t)(int64_t)value);
+            stream_add_value(&wanted, firn_slice_of(wide, 8));
+        }
+        output out = {0};
+        check_rewrite(pieces, 2, &to, &options, true, &wanted, &out);
+        input_release(&out.file);
+        stream_release(&wanted);
+        input_release(&in);
+    }
+}
+
+typedef struct allocation_case {
+    const firn_parquet_piece *pieces;
+    size_t piece_count;
+    const column_case *column;
+    firn_parquet_write_options options;
+} allocation_case;
+
+static firn_status rewrite_once(void *context, firn_error *error) {
+    const allocation_case *c = context;
+    output out = {0};
+    firn_status status =
+        rewrite(c->pieces, c->piece_count, c->column, &c->options, true, &out, error);
+    firn_buffer_release(&out.file.bytes);
+    return status;
+}
+
+static void each_allocation_may_fail(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(BYTE_ARRAY)};
+    firn_parquet_write_options options = default_options();
+    options.compression = FIRN_PARQUET_UNCOMPRESSED;
+    options.page_row_limit = 5000;
+    input inputs[2] = {0};
+    firn_parquet_piece pieces[3];
+    firn_parquet_leaf_mapping mapping = identity();
+    firn_parquet_leaf_mapping absent = {
+        .input_leaf = -1, .absent_definition_level = 1, .constant = firn_slice_text("x")};
+    for (size_t i = 0; i < 2; i++) {
+        inputs[i].s = stream_random(&random, &column, 5500, (stream_mix){i == 0 ? 30 : 100000, 20});
+        make_input(&inputs[i], &column, 5500, &options);
+        pieces[i] =
+            (firn_parquet_piece){.file = inputs[i].file, .row_count = 5500, .mappings = &mapping};
+    }
+    pieces[2] = pieces[0];
+    pieces[2].mappings = &absent;
+    allocation_case c = {pieces, 3, &column, options};
+    check_each_allocation(rewrite_once, &c);
+    c.options.dictionary_size_bytes = 0;
+    check_each_allocation(rewrite_once, &c);
+    for (size_t i = 0; i < 2; i++) input_release(&inputs[i]);
+}
+
+static void wrong_row_counts_are_corrupt(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    firn_error error = {0};
+    static const column_case column = {"*", LEAF(INT64)};
+    firn_parquet_write_options options = default_options();
+    options.page_version = 1;
+    input in = {0};
+    in.s = stream_random(&random, &column, 100, (stream_mix){50, 20});
+    make_input(&in, &column, 100, &options);
+    firn_parquet_leaf_mapping mapping = identity();
+    for (int64_t claimed = 99; claimed <= 101; claimed += 2) {
+        ((firn_parquet_row_group *)(uintptr_t)in.file->metadata->row_groups)->num_rows = claimed;
+        firn_parquet_piece piece = {.file = in.file, .row_count = claimed, .mappings = &mapping};
+        output out = {0};
+        check_fails(rewrite(&piece, 1, &column, &options, true, &out, &error), FIRN_CORRUPT, &error,
+                    "column c0");
+    }
+    input_release(&in);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_runs_of_rows),
+        cmocka_unit_test(plain_pages_are_copied),
+        cmocka_unit_test(only_trusted_bounds_go_on),
+        cmocka_unit_test(nan_counts_of_copied_pages),
+        cmocka_unit_test(nan_bounds_are_dropped),
+        cmocka_unit_test(int96_bounds_are_ignored),
+        cmocka_unit_test(codec_version_and_size_forbid_copying),
+        cmocka_unit_test(levels_are_mapped),
+        cmocka_unit_test(nulls_keep_their_depth),
+        cmocka_unit_test(a_null_where_none_may_be_is_corrupt),
+        cmocka_unit_test(missing_leaves),
+        cmocka_unit_test(siblings_lend_levels),
+        cmocka_unit_test(values_are_converted),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(wrong_row_counts_are_corrupt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
