@@ -170,7 +170,8 @@ static firn_status prepare(version_attempt *attempt, const firn_table_pointer *b
     attempt->location = firn_format("%s/%s", attempt->folder, name);
     firn_free(name);
     if (attempt->location == NULL) return firn_fail_memory(error);
-    return firn_table_metadata_serialize(attempt->next, gzip, &attempt->bytes, error);
+    return firn_metadata_file_serialize(attempt->next, attempt->location, gzip, &attempt->bytes,
+                                        error);
 }
 
 firn_status firn_directory_commit(void *implementation, firn_table_name name,

@@ -126,6 +126,20 @@ firn_status firn_metadata_file_is_gzip(const firn_table_metadata *metadata, bool
                      codec);
 }
 
+firn_status firn_metadata_file_serialize(const firn_table_metadata *metadata, const char *name,
+                                         bool gzip, firn_buffer *out, firn_error *error) {
+    size_t start = out->size;
+    FIRN_TRY(firn_table_metadata_serialize(metadata, gzip, out, error));
+    firn_slice bytes = firn_slice_of(out->data + start, out->size - start);
+    firn_table_metadata *back = NULL;
+    firn_status status = firn_table_metadata_parse(bytes, name, &back, error);
+    if (status == FIRN_NO_MEMORY) return status;
+    bool same = status == FIRN_OK && json_equal(back->json, metadata->json);
+    firn_table_metadata_free(back);
+    if (same) return FIRN_OK;
+    return firn_fail(error, FIRN_IO, "%s came out damaged and was not written; try again", name);
+}
+
 static firn_status name_file(const firn_table_metadata *metadata, int64_t version, bool gzip,
                              char **location, firn_error *error) {
     char uuid[FIRN_UUID_TEXT_SIZE];
@@ -146,7 +160,7 @@ firn_status firn_metadata_file_write(firn_storage *storage, const firn_table_met
     FIRN_TRY(name_file(metadata, version, gzip, &name, error));
     firn_buffer bytes = firn_buffer_with_maximum(FIRN_METADATA_FILE_MAXIMUM);
     firn_status status = FIRN_OK;
-    FIRN_CHECK(firn_table_metadata_serialize(metadata, gzip, &bytes, error));
+    FIRN_CHECK(firn_metadata_file_serialize(metadata, name, gzip, &bytes, error));
     status = firn_storage_put(storage, name, firn_buffer_slice(&bytes), error);
     if (status != FIRN_OK) {
         firn_storage_delete(storage, name, NULL);

@@ -19,6 +19,13 @@ firn_status firn_metadata_file_is_gzip(const firn_table_metadata *metadata, bool
                                        firn_error *error);
 
 /**
+ * Serialises, and reads the bytes back as another program would: what does not come out as it went in
+ * must never become a table's metadata. Appends.
+ */
+firn_status firn_metadata_file_serialize(const firn_table_metadata *metadata, const char *name,
+                                         bool gzip, firn_buffer *out, firn_error *error);
+
+/**
  * Writes "<metadata folder>/<NNNNN>-<uuid>[.gz].metadata.json", complete and durable; the ending says
  * whether it is compressed, since other readers go by it. *location is owned. After a failure no file
  * is left behind.

@@ -1,5 +1,6 @@
 #include "catalog/sql.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +157,8 @@ firn_status firn_sql_check_writable(void *implementation, firn_table_name name, 
     char *folder = firn_strndup(catalog->path, firn_location_folder_length(catalog->path) + 1);
     if (folder == NULL) return firn_fail_memory(error);
     /* SQLite writes its journal beside the file. */
-    bool writable = access(catalog->path, W_OK) == 0 && access(folder, W_OK) == 0;
+    bool writable = faccessat(AT_FDCWD, catalog->path, W_OK, AT_EACCESS) == 0 &&
+                    faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0;
     firn_free(folder);
     if (writable) return FIRN_OK;
     return firn_fail(error, FIRN_UNSUPPORTED,

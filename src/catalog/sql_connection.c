@@ -189,7 +189,7 @@ static firn_status read_otherwise(firn_sql_connection *connection, firn_error *e
     bool journal = false;
     FIRN_TRY(has_companion(path, "-wal", &wal, error));
     FIRN_TRY(has_companion(path, "-journal", &journal, error));
-    if (journal && access(path, W_OK) == 0) {
+    if (journal && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) {
         return reopen(connection, path, SQLITE_OPEN_READWRITE, error);
     }
     if (wal || journal) {
