@@ -1,0 +1,102 @@
+/* write.* properties of a table as options of the Parquet writer. */
+#include "codec/codec.h"
+#include "data/fixture.h"
+#include "data/write_options.h"
+
+static firn_status read_options(const char *properties, firn_data_write_options *out,
+                                firn_error *error) {
+    fixture pieces = {.properties = properties};
+    firn_table_metadata *metadata = fixture_metadata(&pieces);
+    firn_status status = firn_data_write_options_read(metadata, out, error);
+    firn_table_metadata_free(metadata);
+    return status;
+}
+
+static void defaults(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_data_write_options options;
+    check_ok(read_options("{}", &options, &error), &error);
+    assert_int_equal(options.parquet.compression, FIRN_PARQUET_ZSTD);
+    assert_int_equal(options.parquet.compression_level, FIRN_CODEC_LEVEL_DEFAULT);
+    assert_false(options.compression_is_set);
+    assert_false(options.page_version_is_set);
+    assert_int_equal(options.parquet.page_version, 1);
+    assert_int_equal(options.parquet.page_size_bytes, 1 << 20);
+    assert_int_equal(options.parquet.page_row_limit, 20000);
+    assert_int_equal(options.parquet.dictionary_size_bytes, 2 << 20);
+    assert_int_equal(options.row_group_size_bytes, 128 << 20);
+    assert_int_equal(options.row_group_row_limit, 1048576);
+    assert_int_equal(options.target_file_size_bytes, 512 << 20);
+}
+
+static void all_set(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_data_write_options options;
+    check_ok(read_options("{\"write.format.default\": \"PARQUET\","
+                          "\"write.parquet.compression-codec\": \"GZIP\","
+                          "\"write.parquet.compression-level\": \"9\","
+                          "\"write.parquet.page-version\": \"v2\","
+                          "\"write.parquet.page-size-bytes\": \"4096\","
+                          "\"write.parquet.page-row-limit\": \"100\","
+                          "\"write.parquet.dict-size-bytes\": \"0\","
+                          "\"write.parquet.row-group-size-bytes\": \"65536\","
+                          "\"write.parquet.row-group-limit\": \"5000\","
+                          "\"write.target-file-size-bytes\": \"1000000\"}",
+                          &options, &error),
+             &error);
+    assert_int_equal(options.parquet.compression, FIRN_PARQUET_GZIP);
+    assert_true(options.compression_is_set);
+    assert_int_equal(options.parquet.compression_level, 9);
+    assert_int_equal(options.parquet.page_version, 2);
+    assert_true(options.page_version_is_set);
+    assert_int_equal(options.parquet.page_size_bytes, 4096);
+    assert_int_equal(options.parquet.page_row_limit, 100);
+    assert_int_equal(options.parquet.dictionary_size_bytes, 0);
+    assert_int_equal(options.row_group_size_bytes, 65536);
+    assert_int_equal(options.row_group_row_limit, 5000);
+    assert_int_equal(options.target_file_size_bytes, 1000000);
+}
+
+static void wrong(const char *properties, firn_status code, const char *part) {
+    firn_error error = {0};
+    firn_data_write_options options;
+    check_fails(read_options(properties, &options, &error), code, &error, part);
+}
+
+static void refused(void **state) {
+    (void)state;
+    wrong("{\"write.format.default\": \"orc\"}", FIRN_UNSUPPORTED, "orc");
+    wrong("{\"write.format.default\": \"avro\"}", FIRN_UNSUPPORTED, "avro");
+    wrong("{\"write.format.default\": \"csv\"}", FIRN_INVALID, "write.format.default");
+    wrong("{\"write.parquet.compression-codec\": \"lzo\"}", FIRN_UNSUPPORTED, "lzo");
+    wrong("{\"write.parquet.compression-codec\": \"rar\"}", FIRN_INVALID, "rar");
+    wrong("{\"write.parquet.compression-level\": \"99\"}", FIRN_INVALID, "compression-level");
+    wrong("{\"write.parquet.compression-level\": \"fast\"}", FIRN_INVALID, "compression-level");
+    wrong("{\"write.parquet.page-version\": \"v3\"}", FIRN_INVALID, "page-version");
+    wrong("{\"write.parquet.page-size-bytes\": \"0\"}", FIRN_INVALID, "page-size-bytes");
+    wrong("{\"write.target-file-size-bytes\": \"-1\"}", FIRN_INVALID, "target-file-size-bytes");
+}
+
+/* A level says nothing for codecs without levels. */
+static void unused_level(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_data_write_options options;
+    check_ok(read_options("{\"write.parquet.compression-codec\": \"snappy\","
+                          "\"write.parquet.compression-level\": \"3\"}",
+                          &options, &error),
+             &error);
+    assert_int_equal(options.parquet.compression_level, FIRN_CODEC_LEVEL_DEFAULT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(all_set),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(unused_level),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
