@@ -146,6 +146,17 @@ static void optional_members(void **state) {
                    "snapshot-id 12 occurs twice");
 }
 
+/* A log whose times don't rise is no reason to refuse a table. */
+static void unsorted_log(void **state) {
+    (void)state;
+    firn_table_metadata *m = fx_parse(fx_with(FX_V2, "", "snapshot-log",
+                                              "[{'timestamp-ms':1000240000,'snapshot-id':13},"
+                                              "{'timestamp-ms':1000000000,'snapshot-id':11},"
+                                              "{'timestamp-ms':1000120000,'snapshot-id':999}]"));
+    assert_int_equal(m->snapshot_log_count, 3);
+    firn_table_metadata_free(m);
+}
+
 static void exact_integers(void **state) {
     (void)state;
     static const char *const ids[] = {"9007199254740993", "9223372036854775807",
@@ -517,17 +528,87 @@ static void damaged_text(void **state) {
     json_decref(json);
 }
 
+static void damaged_corpus(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    char *folder = firn_format("%s/metadata", test_corpus());
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    for (struct dirent *entry = NULL; (entry = readdir(listing)) != NULL;) {
+        if (strstr(entry->d_name, ".json") == NULL) continue;
+        char *path = firn_format("%s/%s", folder, entry->d_name);
+        firn_buffer text = test_read_file(path);
+        for (int i = 0; i < 200; i++) {
+            size_t size = text.size;
+            if (i % 4 == 0) size = test_generator_below(&random, size);
+            uint8_t *copy = firn_alloc(size);
+            memcpy(copy, text.data, size);
+            if (size != 0) {
+                copy[test_generator_below(&random, size)] ^=
+                    (uint8_t)(1U << test_generator_below(&random, 8));
+            }
+            firn_slice slice = firn_slice_of(copy, size);
+            firn_error error = {0};
+            firn_status status = parse_text(&slice, &error);
+            assert_true(status == FIRN_OK || status == FIRN_CORRUPT || status == FIRN_UNSUPPORTED);
+            firn_free(copy);
+        }
+        firn_buffer_release(&text);
+        firn_free(path);
+    }
+    closedir(listing);
+    firn_free(folder);
+}
+
+/* A long history: the typed view stays smaller than the text that it comes from. */
+static void many_snapshots(void **state) {
+    (void)state;
+    json_t *json = fx_json(FX_V2);
+    json_t *snapshots = json_object_get(json, "snapshots");
+    const json_t *model = json_array_get(snapshots, 0);
+    enum { COUNT = 20000 };
+    for (int i = 0; i < COUNT; i++) {
+        json_t *copy = json_copy((json_t *)model);
+        /* In an order that is neither rising nor falling. */
+        int64_t id = 1000 + (int64_t)i * 7919 % COUNT;
+        json_object_set_new(copy, "snapshot-id", json_integer(id));
+        json_array_append_new(snapshots, copy);
+    }
+    size_t text_size = json_dumpb(json, NULL, 0, JSON_COMPACT);
+    firn_table_metadata *m = fx_parse(json);
+    assert_int_equal(m->snapshot_count, COUNT + 3);
+    for (int64_t id = 1000; id < 1000 + COUNT; id += 97) {
+        assert_int_equal(firn_table_metadata_snapshot(m, id)->snapshot_id, id);
+    }
+    assert_null(firn_table_metadata_snapshot(m, 999));
+    assert_null(firn_table_metadata_snapshot(m, 1000 + COUNT));
+    assert_true(firn_arena_bytes(m->arena) < text_size);
+    firn_table_metadata_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(typed_view),        cmocka_unit_test(current_snapshot_spellings),
-        cmocka_unit_test(implicit_main),     cmocka_unit_test(required_keys),
-        cmocka_unit_test(optional_members),  cmocka_unit_test(exact_integers),
-        cmocka_unit_test(versions),          cmocka_unit_test(repaired_counters),
-        cmocka_unit_test(oldest_v1),         cmocka_unit_test(partition_fields),
-        cmocka_unit_test(old_sort_orders),   cmocka_unit_test(properties),
-        cmocka_unit_test(locations),         cmocka_unit_test(gzip_by_its_magic),
-        cmocka_unit_test(every_corpus_file), cmocka_unit_test(v1_without_ids_of_the_corpus),
-        cmocka_unit_test(failing_memory),    cmocka_unit_test(failing_memory_when_writing),
+        cmocka_unit_test(typed_view),
+        cmocka_unit_test(current_snapshot_spellings),
+        cmocka_unit_test(implicit_main),
+        cmocka_unit_test(required_keys),
+        cmocka_unit_test(optional_members),
+        cmocka_unit_test(exact_integers),
+        cmocka_unit_test(unsorted_log),
+        cmocka_unit_test(damaged_corpus),
+        cmocka_unit_test(many_snapshots),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(repaired_counters),
+        cmocka_unit_test(oldest_v1),
+        cmocka_unit_test(partition_fields),
+        cmocka_unit_test(old_sort_orders),
+        cmocka_unit_test(properties),
+        cmocka_unit_test(locations),
+        cmocka_unit_test(gzip_by_its_magic),
+        cmocka_unit_test(every_corpus_file),
+        cmocka_unit_test(v1_without_ids_of_the_corpus),
+        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(failing_memory_when_writing),
         cmocka_unit_test(damaged_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
