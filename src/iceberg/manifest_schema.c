@@ -3,6 +3,7 @@
  * One table gives both the schema and the order in which values are encoded.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "avro/encode.h"
 #include "base/alloc.h"
@@ -58,11 +59,40 @@ static size_t decimal_size(int32_t precision) {
     return firn_decimal_to_bytes(highest - 1, bytes);
 }
 
-/** An Avro type of a field's values. A named type is defined once: `defined` says that it has been. */
-static firn_status put_partition_type(const firn_type *type, bool defined, firn_buffer *out,
+/**
+ * An Avro type of a field's values. Avro wants each name defined once, and not every reader follows a
+ * reference to a defined name, so that a repeated type gets a name of its own: `suffix`.
+ */
+static firn_status put_fixed_type(const firn_type *type, const char *suffix, firn_buffer *out,
+                                  firn_error *error) {
+    switch (type->kind) {
+    case FIRN_TYPE_UUID:
+        return firn_buffer_printf(out, error,
+                                  "{\"type\":\"fixed\",\"name\":\"uuid_fixed%s\",\"size\":16,"
+                                  "\"logicalType\":\"uuid\"}",
+                                  suffix);
+    case FIRN_TYPE_FIXED:
+        return firn_buffer_printf(out, error,
+                                  "{\"type\":\"fixed\",\"name\":\"fixed_%" PRId32
+                                  "%s\",\"size\":%" PRId32 "}",
+                                  type->length, suffix, type->length);
+    case FIRN_TYPE_DECIMAL:
+        return firn_buffer_printf(
+            out, error,
+            "{\"type\":\"fixed\",\"name\":\"decimal_%" PRId32 "_%" PRId32
+            "%s\",\"size\":%zu,\"logicalType\":\"decimal\",\"precision\":%" PRId32
+            ",\"scale\":%" PRId32 "}",
+            type->precision, type->scale, suffix, decimal_size(type->precision), type->precision,
+            type->scale);
+    default: return firn_buffer_append_text(out, "\"null\"", error);
+    }
+}
+
+static firn_status put_partition_type(const firn_type *type, const char *suffix, firn_buffer *out,
                                       firn_error *error) {
-    static const char time[] = "{\"type\":\"long\",\"logicalType\":\"%s\"";
-    static const char *const zone[2] = {",\"adjust-to-utc\":false}", ",\"adjust-to-utc\":true}"};
+    static const char *const zone[2] = {"false", "true"};
+    const char *unit = "micros";
+    int zoned = type->kind == FIRN_TYPE_TIMESTAMPTZ || type->kind == FIRN_TYPE_TIMESTAMPTZ_NS;
     switch (type->kind) {
     case FIRN_TYPE_BOOLEAN:
     case FIRN_TYPE_INT:
@@ -74,40 +104,17 @@ static firn_status put_partition_type(const firn_type *type, bool defined, firn_
     case FIRN_TYPE_DATE:
         return firn_buffer_append_text(out, "{\"type\":\"int\",\"logicalType\":\"date\"}", error);
     case FIRN_TYPE_TIME:
-        FIRN_TRY(firn_buffer_printf(out, error, time, "time-micros"));
-        return firn_buffer_append_text(out, "}", error);
+        return firn_buffer_append_text(out, "{\"type\":\"long\",\"logicalType\":\"time-micros\"}",
+                                       error);
+    case FIRN_TYPE_TIMESTAMP_NS:
+    case FIRN_TYPE_TIMESTAMPTZ_NS: unit = "nanos"; /* fall through */
     case FIRN_TYPE_TIMESTAMP:
     case FIRN_TYPE_TIMESTAMPTZ:
-        FIRN_TRY(firn_buffer_printf(out, error, time, "timestamp-micros"));
-        return firn_buffer_append_text(out, zone[type->kind == FIRN_TYPE_TIMESTAMPTZ], error);
-    case FIRN_TYPE_TIMESTAMP_NS:
-    case FIRN_TYPE_TIMESTAMPTZ_NS:
-        FIRN_TRY(firn_buffer_printf(out, error, time, "timestamp-nanos"));
-        return firn_buffer_append_text(out, zone[type->kind == FIRN_TYPE_TIMESTAMPTZ_NS], error);
-    case FIRN_TYPE_UUID:
-        if (defined) return firn_buffer_append_text(out, "\"uuid_fixed\"", error);
-        return firn_buffer_append_text(out,
-                                       "{\"type\":\"fixed\",\"name\":\"uuid_fixed\",\"size\":16,"
-                                       "\"logicalType\":\"uuid\"}",
-                                       error);
-    case FIRN_TYPE_FIXED:
-        if (defined) return firn_buffer_printf(out, error, "\"fixed_%" PRId32 "\"", type->length);
-        return firn_buffer_printf(
-            out, error, "{\"type\":\"fixed\",\"name\":\"fixed_%" PRId32 "\",\"size\":%" PRId32 "}",
-            type->length, type->length);
-    case FIRN_TYPE_DECIMAL:
-        if (defined) {
-            return firn_buffer_printf(out, error, "\"decimal_%" PRId32 "_%" PRId32 "\"",
-                                      type->precision, type->scale);
-        }
-        return firn_buffer_printf(
-            out, error,
-            "{\"type\":\"fixed\",\"name\":\"decimal_%" PRId32 "_%" PRId32
-            "\",\"size\":%zu,\"logicalType\":\"decimal\",\"precision\":%" PRId32
-            ",\"scale\":%" PRId32 "}",
-            type->precision, type->scale, decimal_size(type->precision), type->precision,
-            type->scale);
-    default: return firn_buffer_append_text(out, "\"null\"", error);
+        return firn_buffer_printf(out, error,
+                                  "{\"type\":\"long\",\"logicalType\":\"timestamp-%s\","
+                                  "\"adjust-to-utc\":%s}",
+                                  unit, zone[zoned]);
+    default: return put_fixed_type(type, suffix, out, error);
     }
 }
 
@@ -151,6 +158,7 @@ static firn_status put_partition_field(const firn_partition_spec *spec, size_t i
     const firn_partition_field *field = &spec->fields[index];
     const firn_type *type = written_type(field);
     char *safe = names;
+    char suffix[16];
     firn_avro_safe_name(field->name, safe);
     bool taken = name_taken(spec, index, safe, names + name_size);
     FIRN_TRY(firn_buffer_printf(out, error, "%s{\"name\":\"%s", index == 0 ? "" : ",", safe));
@@ -160,7 +168,9 @@ static firn_status put_partition_field(const firn_partition_spec *spec, size_t i
         FIRN_TRY(firn_buffer_append_text(out, "\"null\"", error));
     } else {
         FIRN_TRY(firn_buffer_append_text(out, "[\"null\",", error));
-        FIRN_TRY(put_partition_type(type, type_defined_before(spec, index), out, error));
+        snprintf(suffix, sizeof suffix, "_%" PRId32, field->field_id);
+        if (!type_defined_before(spec, index)) suffix[0] = '\0';
+        FIRN_TRY(put_partition_type(type, suffix, out, error));
         FIRN_TRY(firn_buffer_append_text(out, "]", error));
     }
     FIRN_TRY(

@@ -247,8 +247,9 @@ static void test_partition_schema(void **state) {
         }
     }
     const firn_avro_field *f = partition->schema->fields;
-    assert_ptr_equal(firn_avro_schema_non_null(f[5].schema),
-                     firn_avro_schema_non_null(f[6].schema));
+    /* Not every reader follows a reference to a type that is defined before. */
+    assert_string_equal(firn_avro_schema_non_null(f[5].schema)->name, "decimal_9_2");
+    assert_string_equal(firn_avro_schema_non_null(f[6].schema)->name, "decimal_9_2_1006");
     assert_int_equal(firn_avro_schema_non_null(f[5].schema)->fixed_size, 4);
     assert_int_equal(firn_avro_schema_non_null(f[15].schema)->fixed_size, 16);
     assert_int_equal(firn_avro_schema_non_null(f[12].schema)->logical, FIRN_AVRO_LOGICAL_UUID);
