@@ -170,6 +170,12 @@ static firn_status decode_pairs(decoder *d, const firn_avro_node *node, firn_avr
     return FIRN_OK;
 }
 
+static firn_status fail_null(decoder *d, const firn_avro_target *target) {
+    firn_status status = firn_avro_corrupt(d->cursor, "value is null and may not be", d->error);
+    if (target->name == NULL) return status;
+    return firn_error_wrap(d->error, status, "field %s (id %" PRId32 ")", target->name, target->id);
+}
+
 static firn_status decode_branch(decoder *d, const firn_avro_node *node, uint8_t *base) {
     size_t index = 0;
     FIRN_TRY(firn_avro_get_branch(d->cursor, node->writer, &index, d->error));
@@ -177,10 +183,7 @@ static firn_status decode_branch(decoder *d, const firn_avro_node *node, uint8_t
     if (node->writer->branches[index]->kind != FIRN_AVRO_NULL) {
         return firn_avro_corrupt(d->cursor, "value is of a type that does not fit", d->error);
     }
-    if (node->target->required) {
-        return firn_avro_corrupt(d->cursor, "value is null and may not be", d->error);
-    }
-    return FIRN_OK;
+    return node->target->required ? fail_null(d, node->target) : FIRN_OK;
 }
 
 static firn_status decode_scalar(decoder *d, const firn_avro_node *node, uint8_t *at) {
@@ -263,8 +266,7 @@ static firn_status decode_node(decoder *d, const firn_avro_node *node, uint8_t *
     if (target->into != FIRN_AVRO_INTO_VALUE) {
         if (node->writer->kind == FIRN_AVRO_UNION) return decode_branch(d, node, base);
         if (node->writer->kind == FIRN_AVRO_NULL) {
-            if (!target->required) return FIRN_OK;
-            return firn_avro_corrupt(d->cursor, "value is null and may not be", d->error);
+            return target->required ? fail_null(d, target) : FIRN_OK;
         }
     }
     firn_status status = decode_content(d, node, base);
