@@ -29,9 +29,9 @@ static firn_status fail_lookup(int code, const char *location, firn_error *error
 }
 
 static firn_status check_regular(const struct stat *status, const char *location,
-                                 firn_error *error) {
+                                 firn_status failure, firn_error *error) {
     if (S_ISREG(status->st_mode)) return FIRN_OK;
-    return firn_fail(error, FIRN_INVALID, "%s is no regular file but a %s", location,
+    return firn_fail(error, failure, "%s is no regular file but a %s", location,
                      S_ISDIR(status->st_mode) ? "folder" : "special file");
 }
 
@@ -46,7 +46,7 @@ static firn_status local_stat(void *implementation, const char *location, firn_s
     FIRN_TRY(firn_local_path(location, &path, error));
     struct stat status;
     if (stat(path, &status) != 0) return fail_lookup(errno, location, error);
-    FIRN_TRY(check_regular(&status, location, error));
+    FIRN_TRY(check_regular(&status, location, FIRN_INVALID, error));
     out->size = (uint64_t)status.st_size;
     out->modified_ms = modified_ms(&status);
     return FIRN_OK;
@@ -62,7 +62,7 @@ static firn_status open_regular(const char *path, const char *location, int *des
     if (fstat(opened, &status) != 0) {
         result = firn_fail_errno(error, FIRN_IO, errno, "%s can't be examined", location);
     } else {
-        result = check_regular(&status, location, error);
+        result = check_regular(&status, location, FIRN_IO, error);
     }
     if (result != FIRN_OK) {
         close(opened);

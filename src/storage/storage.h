@@ -1,7 +1,7 @@
 /**
- * Storage behind one interface (design, section 5). Locations are opaque bytes as tables record them:
- * "file:/x", "file:///x" and bare paths name local files, literally (never percent-decoded, never
- * rewritten). All calls are thread-safe; a writer belongs to one thread at a time.
+ * Storage behind one interface (design, section 5). Locations are opaque bytes as tables record
+ * them: "file:/x", "file:///x" and bare paths name local files, literally (never percent-decoded,
+ * never rewritten). All calls are thread-safe; a writer belongs to one thread at a time.
  */
 #ifndef FIRN_STORAGE_STORAGE_H
 #define FIRN_STORAGE_STORAGE_H
@@ -73,8 +73,9 @@ firn_status firn_storage_stat_file(firn_storage *storage, const char *location,
                                    firn_storage_stat *out, firn_error *error);
 
 /**
- * Opens for positional reads. Only regular files are opened, and nothing else can make the call wait.
- * `firn_storage_file_source` gives the read_at view, valid until closed.
+ * Opens for positional reads. Only regular files are opened (else IO: what names a file is often a
+ * table, not the user), and nothing else can make the call wait. `firn_storage_file_source` gives
+ * the read_at view, valid until closed.
  */
 firn_status firn_storage_open(firn_storage *storage, const char *location, firn_storage_file **out,
                               firn_error *error);
@@ -86,16 +87,16 @@ firn_status firn_storage_read_all(firn_storage *storage, const char *location, f
                                   firn_error *error);
 
 /**
- * A new file, written in order. Parent folders are made. EXISTS when it is there already. Not durable
- * nor complete before finish.
+ * A new file, written in order. Parent folders are made. EXISTS when it is there already. Not
+ * durable nor complete before finish.
  */
 firn_status firn_storage_create(firn_storage *storage, const char *location,
                                 firn_storage_writer **out, firn_error *error);
 firn_status firn_storage_write(firn_storage_writer *writer, const void *data, size_t size,
                                firn_error *error);
 /**
- * Makes the file complete and durable, folder entry included. Frees the writer, also on failure; then
- * the file is removed.
+ * Makes the file complete and durable, folder entry included. Frees the writer, also on failure;
+ * then the file is removed.
  */
 firn_status firn_storage_finish(firn_storage_writer *writer, firn_error *error);
 /** Gives the file up and removes it. Frees the writer. NULL is allowed. */
@@ -106,8 +107,8 @@ firn_status firn_storage_put(firn_storage *storage, const char *location, firn_s
 
 /**
  * A file that is complete and durable when it appears, or EXISTS when another one is there (local:
- * temporary file, sync, renameat2(RENAME_NOREPLACE) or link). After any other failure the file may be
- * there all the same (its folder could not be synced, say): read it back to know.
+ * temporary file, sync, renameat2(RENAME_NOREPLACE) or link). After any other failure the file may
+ * be there all the same (its folder could not be synced, say): read it back to know.
  */
 firn_status firn_storage_create_exclusive(firn_storage *storage, const char *location,
                                           firn_slice bytes, firn_error *error);
@@ -117,8 +118,9 @@ firn_status firn_storage_replace(firn_storage *storage, const char *location, fi
 /** A file that is gone already is no error. The checksum companion ".NAME.crc" goes with it. */
 firn_status firn_storage_delete(firn_storage *storage, const char *location, firn_error *error);
 /**
- * Regular files below the folder `prefix`, recursively, in no particular order; symbolic links below
- * it are not followed and not listed. An absent folder lists nothing; one that can't be read fails.
+ * Regular files below the folder `prefix`, recursively, in no particular order; symbolic links
+ * below it are not followed and not listed. An absent folder lists nothing; one that can't be read
+ * fails.
  */
 firn_status firn_storage_list(firn_storage *storage, const char *prefix,
                               firn_storage_list_visitor visit, void *context, firn_error *error);
@@ -126,10 +128,10 @@ firn_status firn_storage_list(firn_storage *storage, const char *prefix,
 firn_storage_counters firn_storage_count(const firn_storage *storage);
 
 /**
- * Key for comparing locations only, never used to rewrite a recorded path: s3 = s3a = s3n; "file:/x",
- * "file:///x" and "/x" are equal; relative local paths are made absolute. On the local disk runs of
- * slashes, "." segments and trailing slashes don't matter, as they don't to the file system;
- * object-store keys stay as they are. Owned (firn_free); NULL when memory is out.
+ * Key for comparing locations only, never used to rewrite a recorded path: s3 = s3a = s3n;
+ * "file:/x", "file:///x" and "/x" are equal; relative local paths are made absolute. On the local
+ * disk runs of slashes, "." segments and trailing slashes don't matter, as they don't to the file
+ * system; object-store keys stay as they are. Owned (firn_free); NULL when memory is out.
  */
 char *firn_location_key(const char *location);
 

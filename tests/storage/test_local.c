@@ -140,14 +140,14 @@ static void test_only_regular_files(void **state) {
     firn_storage_file *file = NULL;
     firn_storage_stat found;
     alarm(20); /* a FIFO must not make the call wait */
-    check_fails(firn_storage_open(f->storage, fifo, &file, &f->error), FIRN_INVALID, &f->error,
+    check_fails(firn_storage_open(f->storage, fifo, &file, &f->error), FIRN_IO, &f->error,
                 "no regular file");
     check_fails(firn_storage_stat_file(f->storage, fifo, &found, &f->error), FIRN_INVALID,
                 &f->error, "fifo");
-    check_fails(firn_storage_open(f->storage, f->folder, &file, &f->error), FIRN_INVALID, &f->error,
+    check_fails(firn_storage_open(f->storage, f->folder, &file, &f->error), FIRN_IO, &f->error,
                 "folder");
-    check_fails(firn_storage_open(f->storage, "/dev/zero", &file, &f->error), FIRN_INVALID,
-                &f->error, "special");
+    check_fails(firn_storage_open(f->storage, "/dev/zero", &file, &f->error), FIRN_IO, &f->error,
+                "special");
     alarm(0);
     firn_free(fifo);
 }
@@ -312,7 +312,9 @@ static void test_list(void **state) {
     firn_free(fifo);
 }
 
-/* A limit on the size of files stands for a full disk: the error shows when the buffer goes down. */
+/*
+ * A limit on the size of files stands for a full disk: the error shows when the buffer goes down.
+ */
 static void test_full_disk(void **state) {
     fixture *f = *state;
     char *path = in(f, "full");
