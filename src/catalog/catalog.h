@@ -1,6 +1,6 @@
 /**
- * Catalogs: who holds the pointer to a table's current metadata file, and how it is swapped (design,
- * section 6.2). Not thread-safe: one handle per thread.
+ * Catalogs: who holds the pointer to a table's current metadata file, and how it is swapped
+ * (design, section 6.2). Not thread-safe: one handle per thread.
  */
 #ifndef FIRN_CATALOG_CATALOG_H
 #define FIRN_CATALOG_CATALOG_H
@@ -16,7 +16,10 @@ typedef struct firn_table_name {
     const char *name;
 } firn_table_name;
 
-/** Whether a table argument means a path: it contains a '/', or ends in .metadata.json (design, section 13). */
+/**
+ * Whether a table argument means a path: it contains a '/', or ends in .metadata.json (design,
+ * section 13).
+ */
 bool firn_table_argument_is_path(const char *argument);
 /** Splits "a.b.table" at its last dot, in place: both parts borrow from `text`. */
 firn_table_name firn_table_name_split(char *text);
@@ -56,8 +59,8 @@ struct firn_catalog {
 void firn_catalog_close(firn_catalog *catalog);
 
 /**
- * Every table, sorted by namespace and name; views are left out. `metadata_location` is NULL where the
- * catalog has a name without a pointer. The visitor may use the catalog.
+ * Every table, sorted by namespace and name; views are left out. `metadata_location` is NULL where
+ * the catalog has a name without a pointer. The visitor may use the catalog.
  */
 firn_status firn_catalog_list(firn_catalog *catalog,
                               firn_status (*visit)(void *context, firn_table_name name,
@@ -66,17 +69,17 @@ firn_status firn_catalog_list(firn_catalog *catalog,
                               void *context, firn_error *error);
 
 /**
- * NOT_FOUND when the catalog has no such table; when the pointer names a missing file: NOT_FOUND saying
- * so, with the newest metadata files of the folder as candidates, never an empty table.
+ * NOT_FOUND when the catalog has no such table; when the pointer names a missing file: NOT_FOUND
+ * saying so, with the newest metadata files of the folder as candidates, never an empty table.
  */
 firn_status firn_catalog_load(firn_catalog *catalog, firn_table_name name, firn_table_pointer *out,
                               firn_error *error);
 
 /**
- * One attempt: checks requirements against `base`, applies the update, writes the new metadata file,
- * syncs, swaps the pointer. OK: *out is the new state. CONFLICT: the pointer moved (or a requirement
- * failed, or the catalog is locked) and nothing changed; our metadata file is removed. COMMIT_UNKNOWN:
- * can't be told; nothing is removed. Any other failure: nothing changed for sure.
+ * One attempt: checks requirements against `base`, applies the update, writes the new metadata
+ * file, syncs, swaps the pointer. OK: *out is the new state. CONFLICT: the pointer moved (or a
+ * requirement failed, or the catalog is locked) and nothing changed; our metadata file is removed.
+ * COMMIT_UNKNOWN: can't be told; nothing is removed. Any other failure: nothing changed for sure.
  */
 firn_status firn_catalog_commit(firn_catalog *catalog, firn_table_name name,
                                 const firn_table_pointer *base, const firn_table_update *update,
@@ -87,8 +90,8 @@ firn_status firn_catalog_create(firn_catalog *catalog, firn_table_name name,
                                 firn_table_metadata *metadata, firn_table_pointer *out,
                                 firn_error *error);
 /**
- * Points a new name at an existing metadata file (read and checked first); EXISTS. A relative path is
- * recorded as an absolute one.
+ * Points a new name at an existing metadata file (read and checked first); EXISTS. A relative path
+ * is recorded as an absolute one.
  */
 firn_status firn_catalog_register(firn_catalog *catalog, firn_table_name name,
                                   const char *metadata_location, firn_error *error);
@@ -105,26 +108,27 @@ const char *firn_catalog_describe(const firn_catalog *catalog);
 
 typedef struct firn_sql_options {
     const char *path; /**< SQLite file */
-    const char *
-        catalog_name; /**< NULL: the only one in the file; INVALID naming them when there are several */
-    const char *warehouse; /**< NULL, or where new tables go */
+    /** NULL: the only one in the file ("default" in an empty one); INVALID when there are several. */
+    const char *catalog_name;
+    const char *warehouse; /**< NULL, or where new tables go; for callers, not used here */
     bool create;           /**< make the file and its tables when absent */
     bool read_only;
 } firn_sql_options;
 
 /**
- * SQLite in PyIceberg's and Java's layout: V1, V0 accepted, never altered; `iceberg_type` 'TABLE' or
- * NULL. NOT_FOUND when the file is absent and `create` is false. `path` is a plain path, never a URI.
- * A lock is waited for 30 s (FIRN_SQLITE_BUSY_MS in the environment overrides it for tests), then
- * CONFLICT.
+ * SQLite in PyIceberg's and Java's layout: V1, V0 accepted, never altered; `iceberg_type` 'TABLE'
+ * or NULL. NOT_FOUND when the file is absent and `create` is false. `path` is a plain path, never a
+ * URI. A lock is waited for 30 s (FIRN_SQLITE_BUSY_MS in the environment overrides it for tests),
+ * then CONFLICT.
  */
 firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage *storage,
                                   firn_catalog **out, firn_error *error);
 
 /**
- * A table by path: a folder of a directory table (its current metadata is v<N>[.gz].metadata.json), or
- * read-only: any other folder with metadata, or a metadata file. Table names are ignored by this
- * catalog. NOT_FOUND when no table is there; CORRUPT naming both when two files claim to be current.
+ * A table by path: a folder of a directory table (its current metadata is v<N>[.gz].metadata.json),
+ * or read-only: any other folder with metadata, or a metadata file. Table names are ignored by this
+ * catalog. NOT_FOUND when no table is there; CORRUPT naming both when two files claim to be
+ * current.
  */
 firn_status firn_catalog_path_open(const char *path, firn_storage *storage, firn_catalog **out,
                                    firn_error *error);

@@ -23,7 +23,10 @@ static firn_status lies_here(const firn_directory_catalog *catalog,
     return complete ? FIRN_OK : firn_fail_memory(error);
 }
 
-/* Another catalog's commits count on from v<N>, so a higher number means that the table moved there. */
+/*
+ * Another catalog's commits count on from v<N>, so a higher number means that the table moved
+ * there.
+ */
 static firn_status check_not_moved(const firn_directory_catalog *catalog, const char *location,
                                    int64_t version, firn_error *error) {
     char *name = NULL;

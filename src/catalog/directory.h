@@ -1,4 +1,6 @@
-/** The parts of the catalog of a table named by its path; for directory.c and directory_commit.c. */
+/**
+ * The parts of the catalog of a table named by its path; for directory.c and directory_commit.c.
+ */
 #ifndef FIRN_CATALOG_DIRECTORY_H
 #define FIRN_CATALOG_DIRECTORY_H
 

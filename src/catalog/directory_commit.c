@@ -88,8 +88,8 @@ static firn_status create_version(const version_attempt *attempt, firn_error *er
 }
 
 /*
- * The same version in another spelling: somebody changed write.metadata.compression-codec at the same
- * time. Ours is taken back unless a next version stands on one of the two.
+ * The same version in another spelling: somebody changed write.metadata.compression-codec at the
+ * same time. Ours is taken back unless a next version stands on one of the two.
  */
 static firn_status check_other_spellings(const version_attempt *attempt, firn_error *error) {
     firn_storage *storage = attempt->catalog->storage;
@@ -134,10 +134,12 @@ static void replace_hint(const version_attempt *attempt) {
     firn_error_clear(&problem);
     char *location = firn_format("%s/" FIRN_VERSION_HINT, attempt->folder);
     char *text = firn_format("%" PRId64, attempt->number);
-    firn_status status = FIRN_NO_MEMORY;
+    firn_status status = FIRN_OK;
     if (location != NULL && text != NULL) {
         status = firn_storage_replace(attempt->catalog->storage, location, firn_slice_text(text),
                                       &problem);
+    } else {
+        status = firn_fail_memory(&problem);
     }
     if (status != FIRN_OK) {
         firn_log_warning("version %" PRId64 " of %s is committed, but " FIRN_VERSION_HINT

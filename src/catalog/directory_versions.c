@@ -18,7 +18,9 @@ char *firn_version_file_name(int64_t number, firn_version_spelling spelling) {
     return firn_format("v%" PRId64 "%s", number, endings[spelling]);
 }
 
-/* A version number: digits, no leading zero (no writer makes one), within Java's int. -1 for none. */
+/*
+ * A version number: digits, no leading zero (no writer makes one), within Java's int. -1 for none.
+ */
 static int64_t number_at(const char *text, const char **end) {
     int64_t number = 0;
     const char *at = text;
@@ -37,8 +39,10 @@ int64_t firn_version_of_name(const char *name) {
     return known ? number : -1;
 }
 
-/* A temporary file of a directory catalog is "<uuid>.metadata.json": eight hexadecimal digits, which
- * may all be decimal, stand before its first dash. */
+/*
+ * A temporary file of a directory catalog is "<uuid>.metadata.json": eight hexadecimal digits,
+ * which may all be decimal, stand before its first dash.
+ */
 static bool is_uuid(const char *text, size_t length) {
     if (length != FIRN_UUID_TEXT_SIZE - 1) return false;
     return text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-';
@@ -88,7 +92,9 @@ firn_status firn_version_exists(firn_storage *storage, const char *folder, int64
     return FIRN_OK;
 }
 
-/* Two names of one version are fine when they hold the same metadata: a copy in another spelling. */
+/*
+ * Two names of one version are fine when they hold the same metadata: a copy in another spelling.
+ */
 static firn_status check_same(firn_storage *storage, const char *folder, const char *first,
                               const char *second, firn_error *error) {
     char *locations[2] = {join(folder, first), join(folder, second)};
@@ -202,7 +208,9 @@ firn_status firn_find_catalog_version(firn_storage *storage, const char *folder,
     return FIRN_OK;
 }
 
-/* The hint's text without white space around it; *hint NULL when there is none, or nothing in it. */
+/*
+ * The hint's text without white space around it; *hint NULL when there is none, or nothing in it.
+ */
 static firn_status read_hint(firn_storage *storage, const char *folder, char **hint,
                              firn_error *error) {
     *hint = NULL;
@@ -275,7 +283,9 @@ static firn_status find_by_number(firn_storage *storage, const char *folder, int
     bool there = false;
     FIRN_TRY(firn_version_exists(storage, folder, hinted, FIRN_VERSION_SPELLINGS, &there, error));
     if (there) return follow(storage, folder, hinted, out, error);
-    /* A hint that fell behind: its version was deleted since as an old one, newer ones are there. */
+    /*
+     * A hint that fell behind: its version was deleted since as an old one, newer ones are there.
+     */
     scan seen;
     FIRN_TRY(scan_folder(storage, folder, &seen, error));
     int64_t highest = seen.highest;

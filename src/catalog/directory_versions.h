@@ -1,7 +1,7 @@
 /**
- * The current version of a table that lies in a folder, found without a catalog: by version-hint.text
- * and the names of the metadata files, as Iceberg's directory catalog (HadoopCatalog) and others leave
- * them.
+ * The current version of a table that lies in a folder, found without a catalog: by
+ * version-hint.text and the names of the metadata files, as Iceberg's directory catalog
+ * (HadoopCatalog) and others leave them.
  */
 #ifndef FIRN_CATALOG_DIRECTORY_VERSIONS_H
 #define FIRN_CATALOG_DIRECTORY_VERSIONS_H
@@ -19,16 +19,17 @@ typedef enum firn_version_spelling {
 } firn_version_spelling;
 
 typedef struct firn_directory_version {
-    char *name; /**< file name in the metadata folder; owned */
-    int64_t
-        number; /**< N of v<N>; -1 for a file named otherwise, which another catalog's commit made */
+    char *name;     /**< file name in the metadata folder; owned */
+    int64_t number; /**< N of v<N>; -1 for a file that another catalog named */
 } firn_directory_version;
 
 /** The name of version `number`; owned, NULL when memory is out. */
 char *firn_version_file_name(int64_t number, firn_version_spelling spelling);
 /** N of "v<N>" with or without the ending of a metadata file; -1 for any other name. */
 int64_t firn_version_of_name(const char *name);
-/** NNNNN of "NNNNN-<uuid>.metadata.json", as other catalogs name their files; -1 for any other name. */
+/**
+ * NNNNN of "NNNNN-<uuid>.metadata.json", as other catalogs name their files; -1 for any other name.
+ */
 int64_t firn_catalog_version_of_name(const char *name);
 
 /**
@@ -37,7 +38,9 @@ int64_t firn_catalog_version_of_name(const char *name);
  */
 firn_status firn_find_version_file(firn_storage *storage, const char *folder, int64_t number,
                                    char **name, firn_error *error);
-/** Whether any spelling of version `number` but `except` (FIRN_VERSION_SPELLINGS for none) is there. */
+/**
+ * Whether any spelling of version `number` but `except` (FIRN_VERSION_SPELLINGS for none) is there.
+ */
 firn_status firn_version_exists(firn_storage *storage, const char *folder, int64_t number,
                                 firn_version_spelling except, bool *exists, firn_error *error);
 

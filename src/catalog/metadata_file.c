@@ -77,7 +77,9 @@ static firn_status note_candidate(void *context, const char *location,
     return FIRN_OK;
 }
 
-/* The current metadata file is gone. That is never an empty table: say so, and what else is there. */
+/*
+ * The current metadata file is gone. That is never an empty table: say so, and what else is there.
+ */
 static firn_status fail_missing(firn_storage *storage, const char *location, firn_error *error) {
     size_t length = firn_location_folder_length(location);
     char *folder = length == 0 ? firn_strdup(".") : firn_strndup(location, length);

@@ -8,8 +8,8 @@
 #define FIRN_METADATA_FILE_MAXIMUM ((size_t)1 << 30)
 
 /**
- * Reads and parses a metadata file. A missing one is NOT_FOUND with the newest metadata files of its
- * folder as candidates.
+ * Reads and parses a metadata file. A missing one is NOT_FOUND with the newest metadata files of
+ * its folder as candidates.
  */
 firn_status firn_metadata_file_read(firn_storage *storage, const char *location,
                                     firn_table_metadata **out, firn_error *error);
@@ -19,16 +19,16 @@ firn_status firn_metadata_file_is_gzip(const firn_table_metadata *metadata, bool
                                        firn_error *error);
 
 /**
- * Serialises, and reads the bytes back as another program would: what does not come out as it went in
- * must never become a table's metadata. Appends.
+ * Serialises, and reads the bytes back as another program would: what does not come out as it went
+ * in must never become a table's metadata. Appends.
  */
 firn_status firn_metadata_file_serialize(const firn_table_metadata *metadata, const char *name,
                                          bool gzip, firn_buffer *out, firn_error *error);
 
 /**
- * Writes "<metadata folder>/<NNNNN>-<uuid>[.gz].metadata.json", complete and durable; the ending says
- * whether it is compressed, since other readers go by it. *location is owned. After a failure no file
- * is left behind.
+ * Writes "<metadata folder>/<NNNNN>-<uuid>[.gz].metadata.json", complete and durable; the ending
+ * says whether it is compressed, since other readers go by it. *location is owned. After a failure
+ * no file is left behind.
  */
 firn_status firn_metadata_file_write(firn_storage *storage, const firn_table_metadata *metadata,
                                      int64_t version, char **location, firn_error *error);

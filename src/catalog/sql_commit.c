@@ -60,7 +60,9 @@ static firn_status insert_row(const pointer_swap *swap, const firn_sql_connectio
 static firn_status run_transaction(const pointer_swap *swap, const firn_sql_connection *connection,
                                    bool *uncertain, firn_error *error) {
     const char *what = swap->new_location;
-    /* Also the folder's entry of the journal: a commit that was reported must outlive a power cut. */
+    /*
+     * Also the folder's entry of the journal: a commit that was reported must outlive a power cut.
+     */
     FIRN_TRY(firn_sql_execute(connection, "PRAGMA synchronous=EXTRA", NULL, 0, error));
     FIRN_TRY(firn_sql_execute(connection, "BEGIN IMMEDIATE", NULL, 0, error));
     FIRN_TRY(firn_fault_point("catalog", what, false, error));
@@ -84,8 +86,8 @@ typedef enum outcome { OUTCOME_DONE, OUTCOME_NOT_DONE, OUTCOME_UNKNOWN } outcome
 
 /*
  * The row names neither our file nor the old one. Ours was current if it is in the metadata log. It
- * never was if the log reaches back to the old one without it. A log that was trimmed further proves
- * nothing.
+ * never was if the log reaches back to the old one without it. A log that was trimmed further
+ * proves nothing.
  */
 static outcome settle_by_log(const pointer_swap *swap, const char *current) {
     firn_table_metadata *metadata = NULL;
@@ -102,7 +104,9 @@ static outcome settle_by_log(const pointer_swap *swap, const char *current) {
     return result;
 }
 
-/* Reads the row again over a fresh connection; it may write, so that a half-done commit is undone. */
+/*
+ * Reads the row again over a fresh connection; it may write, so that a half-done commit is undone.
+ */
 static outcome settle(const pointer_swap *swap) {
     firn_sql_row row = {0};
     if (firn_sql_read_row(swap->catalog, FIRN_SQL_WRITE, swap->name, &row, NULL) != FIRN_OK) {
@@ -126,7 +130,9 @@ static outcome settle(const pointer_swap *swap) {
     return result;
 }
 
-/* OK, or COMMIT_UNKNOWN, or any other failure: then the pointer surely is not at the new location. */
+/*
+ * OK, or COMMIT_UNKNOWN, or any other failure: then the pointer surely is not at the new location.
+ */
 static firn_status run_swap(const pointer_swap *swap, firn_error *error) {
     firn_sql_connection connection;
     firn_error cause;

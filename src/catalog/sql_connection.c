@@ -178,10 +178,10 @@ static firn_status reopen(firn_sql_connection *connection, const char *name, int
 
 /*
  * What to do when plain reading failed. A journal with content is of a transaction that a crash cut
- * short: every reader must undo it first, which needs to write. A file in write-ahead mode needs its
- * companions even for reading, and they can't be made in a read-only folder; without content in them
- * the file alone is the whole state, and may be read as one that does not change (connections live for
- * one operation, so nothing stale is kept).
+ * short: every reader must undo it first, which needs to write. A file in write-ahead mode needs
+ * its companions even for reading, and they can't be made in a read-only folder; without content in
+ * them the file alone is the whole state, and may be read as one that does not change (connections
+ * live for one operation, so nothing stale is kept).
  */
 static firn_status read_otherwise(firn_sql_connection *connection, firn_error *error) {
     const char *path = connection->path;

@@ -18,10 +18,10 @@ typedef struct firn_sql_connection {
 typedef enum firn_sql_mode { FIRN_SQL_READ, FIRN_SQL_WRITE, FIRN_SQL_CREATE } firn_sql_mode;
 
 /**
- * Opens and looks at the layout. READ never writes (save to undo what a crash left half done), and works in a folder that can't be written. WRITE
- * is UNSUPPORTED when the file can't be written. CREATE makes the file where it is absent.
- * NOT_FOUND; INVALID for what is no regular file; CORRUPT for what is no SQLite file; CONFLICT when it
- * stays locked.
+ * Opens and looks at the layout. READ never writes (save to undo what a crash left half done), and
+ * works in a folder that can't be written. WRITE is UNSUPPORTED when the file can't be written.
+ * CREATE makes the file where it is absent. NOT_FOUND; INVALID for what is no regular file; CORRUPT
+ * for what is no SQLite file; CONFLICT when it stays locked.
  */
 firn_status firn_sql_connect(const char *path, firn_sql_mode mode, firn_sql_connection *out,
                              firn_error *error);

@@ -43,8 +43,8 @@ firn_status firn_fault_plan_from_environment(firn_fault_plan *plan, bool *presen
 
 /**
  * A point outside storage that counts as one call: called before the step (`after` false) and, when
- * that gave OK and the step worked, after it. Does what the plan says; no effect without a plan. The
- * SQL catalog names its two steps "catalog": first the UPDATE (or INSERT), then the COMMIT.
+ * that gave OK and the step worked, after it. Does what the plan says; no effect without a plan.
+ * The SQL catalog names its two steps "catalog": first the UPDATE (or INSERT), then the COMMIT.
  */
 firn_status firn_fault_point(const char *operation, const char *what, bool after,
                              firn_error *error);

@@ -1,4 +1,4 @@
-/** The parts of the local disk's storage (storage/storage.h); for the files local_*.c and their tests. */
+/** The parts of the local disk's storage (storage/storage.h); for local_*.c and their tests. */
 #ifndef FIRN_STORAGE_LOCAL_H
 #define FIRN_STORAGE_LOCAL_H
 
@@ -18,8 +18,9 @@ void firn_local_remove_checksum(const char *path);
 int firn_local_write_all(int descriptor, const void *data, size_t size);
 
 /**
- * Gives `temporary` the name `path` unless that name is taken (EXISTS); `temporary` is gone afterwards
- * only on success. With `by_link` the fallback for file systems without RENAME_NOREPLACE is used.
+ * Gives `temporary` the name `path` unless that name is taken (EXISTS); `temporary` is gone
+ * afterwards only on success. With `by_link` the fallback for file systems without RENAME_NOREPLACE
+ * is used.
  */
 firn_status firn_local_publish(const char *temporary, const char *path, const char *location,
                                bool by_link, firn_error *error);

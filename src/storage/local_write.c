@@ -246,7 +246,7 @@ static firn_status write_temporary(const char *path, const char *location, firn_
     return FIRN_OK;
 }
 
-/* link(2) over a network may report failure for a link that was made: then the file has two names. */
+/* Over a network link(2) may report failure for a link that was made: the file has two names. */
 static int link_unless_taken(const char *temporary, const char *path) {
     if (link(temporary, path) == 0) {
         unlink(temporary);

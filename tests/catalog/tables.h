@@ -61,8 +61,8 @@ static inline void spare_jansson(void) {
 }
 
 /**
- * It also forgets when a key could not be written; that is caught before anything reaches a file. And
- * without memory to read back what was committed, the outcome is unknown.
+ * It also forgets when a key could not be written; that is caught before anything reaches a file.
+ * And without memory to read back what was committed, the outcome is unknown.
  */
 static inline firn_status as_memory(firn_status status, firn_error *error) {
     bool damaged = status == FIRN_IO && strstr(error->message, "came out damaged") != NULL;

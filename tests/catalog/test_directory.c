@@ -427,6 +427,9 @@ static void test_corpus_tables(void **state) {
 static firn_status everything(void *context, firn_error *error) {
     fixture *f = context;
     firn_catalog *catalog = NULL;
+    FIRN_TRY(firn_storage_delete(f->storage, "/t/metadata/v2.metadata.json", error));
+    FIRN_TRY(firn_storage_replace(f->storage, "/t/metadata/version-hint.text", firn_slice_text("1"),
+                                  error));
     FIRN_TRY(firn_catalog_path_open(f->table, f->storage, &catalog, error));
     firn_table_pointer base = {0};
     firn_table_pointer next = {0};

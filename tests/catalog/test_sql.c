@@ -347,6 +347,37 @@ static void test_wal_is_kept(void **state) {
     firn_catalog_close(catalog);
 }
 
+/* A program died within a transaction: what it left half done is undone by whoever reads next. */
+static void test_half_done_transaction(void **state) {
+    fixture *f = *state;
+    firn_catalog *catalog = open_catalog(f, "c", true);
+    firn_table_pointer base = create_table(f, catalog, events, NULL, NULL);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        sqlite3 *other = NULL;
+        sqlite3_open(f->path, &other);
+        int code = sqlite3_exec(other,
+                                "PRAGMA cache_size = 1; BEGIN IMMEDIATE;"
+                                "UPDATE iceberg_tables SET metadata_location = '/nowhere';"
+                                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                                "LIMIT 2000) INSERT INTO iceberg_tables SELECT 'c', 'x', i, "
+                                "hex(randomblob(200)), NULL, 'TABLE' FROM n",
+                                NULL, NULL, NULL);
+        _exit(code);
+    }
+    int result = 0;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_int_equal(result, 0);
+    assert_int_equal(count_files(f->storage, f->folder, "catalog.db-journal"), 1);
+    firn_table_pointer loaded = load(f, catalog, events);
+    assert_string_equal(loaded.metadata_location, base.metadata_location);
+    check_sql(f->path, "SELECT count(*) FROM iceberg_tables", "1");
+    firn_table_pointer_release(&base);
+    firn_table_pointer_release(&loaded);
+    firn_catalog_close(catalog);
+}
+
 static firn_catalog *with_fault(fixture *f, firn_fault_kind kind, uint64_t at,
                                 const char *operation) {
     firn_fault_plan plan = {.kind = kind, .at = at, .operation = operation};
@@ -534,6 +565,7 @@ int main(void) {
         TEST(test_busy),
         TEST(test_read_only),
         TEST(test_wal_is_kept),
+        TEST(test_half_done_transaction),
         TEST(test_faults),
         TEST(test_metadata_is_durable_before_the_swap),
         TEST(test_register),
