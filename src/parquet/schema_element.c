@@ -137,6 +137,11 @@ static firn_status check_parameters(const firn_thrift_reader *reader,
     if (timed && logical->unit == 0) {
         return firn_thrift_fail(reader, "logicalType", error, "the time unit is missing");
     }
+    /* The version is an i8. */
+    if (logical->specification_version != (int8_t)logical->specification_version) {
+        return firn_thrift_fail(reader, "logicalType", error, "specification_version %d",
+                                (int)logical->specification_version);
+    }
     int32_t width = logical->bit_width;
     if (logical->kind == FIRN_PARQUET_LOGICAL_INTEGER && width != 8 && width != 16 && width != 32 &&
         width != 64) {
