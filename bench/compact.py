@@ -89,7 +89,7 @@ def run_duckdb(files, out, rows):
     with open(listing, "w", encoding="utf-8") as file:
         json.dump(files, file)
     _, _, peak, output = measured([sys.executable, "-c", DUCKDB, listing, out, str(rows)])
-    done = json.loads(output)
+    done = json.loads(output.splitlines()[-1])
     return done["wall"], done["cpu"], peak
 
 
