@@ -392,71 +392,24 @@ static void test_bad_entries(void **state) {
              FIRN_CORRUPT, "content (id 134)");
 }
 
+#define LONG_IDS "{\"type\":\"array\",\"items\":\"long\",\"element-id\":136}"
+#define NULLABLE_OFFSETS "{\"type\":\"array\",\"items\":[\"null\",\"long\"]}"
+#define NULLABLE_BOUNDS                                                                            \
+    "{\"type\":\"array\",\"logicalType\":\"map\",\"items\":[\"null\",{\"type\":\"record\","        \
+    "\"name\":\"e\",\"fields\":[{\"name\":\"key\",\"type\":[\"null\",\"int\"]},"                   \
+    "{\"name\":\"value\",\"type\":[\"null\",\"bytes\"]}]}]}"
+
 /* PyIceberg declares the element of equality_ids long; BigQuery makes everything nullable. */
 static void test_lists_and_maps(void **state) {
     (void)state;
-    static const char schema[] =
-        ENTRY("," NUMBERS,
-              FIELD("content", "134", "[\"null\",{\"type\":\"int\"}]") "," FILE_BASICS "," OPTIONAL(
-                  "equality_ids", "135",
-                  "{\"type\":\"array\",\"items\":\"long\",\"element-"
-                  "id\":136}") "," OPTIONAL("split_"
-                                            "offsets",
-                                            "132",
-                                            "{\"type\":"
-                                            "\"array\","
-                                            "\"items\":["
-                                            "\"null\","
-                                            "\"long\"]"
-                                            "}") "," OPTIONAL("lower"
-                                                              "_boun"
-                                                              "ds",
-                                                              "125",
-                                                              "{\"ty"
-                                                              "pe\":"
-                                                              "\"arr"
-                                                              "ay\","
-                                                              "\"log"
-                                                              "icalT"
-                                                              "ype\""
-                                                              ":\"ma"
-                                                              "p\","
-                                                              "\"ite"
-                                                              "ms\":"
-                                                              "[\"nu"
-                                                              "ll\","
-                                                              "{\"ty"
-                                                              "pe\":"
-                                                              "\"rec"
-                                                              "ord\""
-                                                              ",\"na"
-                                                              "me\":"
-                                                              "\"e\""
-                                                              ",\"fi"
-                                                              "elds"
-                                                              "\":["
-                                                              "{\"na"
-                                                              "me\":"
-                                                              "\"key"
-                                                              "\","
-                                                              "\"typ"
-                                                              "e\":["
-                                                              "\"nul"
-                                                              "l\","
-                                                              "\"int"
-                                                              "\"]},"
-                                                              "{\"na"
-                                                              "me\":"
-                                                              "\"val"
-                                                              "ue\","
-                                                              "\"typ"
-                                                              "e\":["
-                                                              "\"nul"
-                                                              "l\","
-                                                              "\"byt"
-                                                              "es\"]"
-                                                              "}]}]"
-                                                              "}"));
+    /* clang-format off */
+    static const char schema[] = ENTRY(
+        "," NUMBERS,
+        FIELD("content", "134", "[\"null\",{\"type\":\"int\"}]") "," FILE_BASICS ","
+        OPTIONAL("equality_ids", "135", LONG_IDS) ","
+        OPTIONAL("split_offsets", "132", NULLABLE_OFFSETS) ","
+        OPTIONAL("lower_bounds", "125", NULLABLE_BOUNDS));
+    /* clang-format on */
     firn_manifest_file manifest = plain_manifest;
     manifest.content = FIRN_CONTENT_POSITION_DELETES;
     seen s = read_good(schema,
