@@ -12,11 +12,18 @@
  * within a call, so that a flag for each thread is enough.
  */
 static _Thread_local bool allocation_failed;
+static _Thread_local bool parsing;
 
+/*
+ * Jansson 2.14 writes past the end of a text whose buffer could not grow, so while it parses a planned
+ * failure must not reach it: it gets the memory, and the result is thrown away. Where the system itself
+ * has none left there is nothing to give.
+ */
 static void *json_memory(size_t size) {
     void *memory = firn_alloc(size);
-    if (memory == NULL) allocation_failed = true;
-    return memory;
+    if (memory != NULL) return memory;
+    allocation_failed = true;
+    return parsing ? firn_alloc_spared(size) : NULL;
 }
 
 static void route_memory(void) {
@@ -39,7 +46,9 @@ firn_status firn_json_parse(firn_slice text, const char *what, json_t **out, fir
     allocation_failed = false;
     json_error_t reason;
     const char *start = text.size == 0 ? "" : (const char *)text.data;
+    parsing = true;
     json_t *value = json_loadb(start, text.size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &reason);
+    parsing = false;
     if (allocation_failed) {
         json_decref(value);
         return firn_error_wrap(error, firn_fail_memory(error), "%s", what);
