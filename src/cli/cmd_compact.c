@@ -37,6 +37,18 @@ static firn_section *begin_report(firn_session *session, bool preview, firn_erro
     return root;
 }
 
+/* A table that firn can only read has a preview all the same; it says that no run can follow. */
+static bool is_read_only(firn_session *session, firn_section *root) {
+    firn_error problem;
+    firn_error_clear(&problem);
+    if (!firn_argument_is_path(session->options->arguments[0])) return false;
+    firn_table_name name = {session->table->namespace_name, session->table->name};
+    if (firn_catalog_check_writable(session->catalog, name, &problem) == FIRN_OK) return false;
+    const char *text = firn_report_copy(session->report, problem.message);
+    firn_section_add(root, "read_only", "can't be changed", firn_cell_text(text));
+    return true;
+}
+
 static firn_status run(firn_session *session, const firn_compact_plan *plan,
                        firn_compact_options *options, firn_section *root, bool *committed,
                        firn_error *error) {
@@ -59,6 +71,13 @@ static firn_status run(firn_session *session, const firn_compact_plan *plan,
     return FIRN_OK;
 }
 
+static void add_advice(const firn_session *session, firn_section *root, bool read_only) {
+    const char *advice = "Add --yes to do it.";
+    if (session->verb->run == firn_command_plan) advice = "\"firn compact … --yes\" does it.";
+    if (read_only) advice = "This table is for reading only.";
+    firn_section_line(root, "Nothing was changed. %s", advice);
+}
+
 static firn_status compact(firn_session *session, bool acts, firn_error *error) {
     FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], !acts, error));
     firn_compact_options options = compact_options(session->options);
@@ -71,6 +90,7 @@ static firn_status compact(firn_session *session, bool acts, firn_error *error) 
         status = firn_fail_memory(error);
         goto out;
     }
+    bool read_only = !acts && is_read_only(session, root);
     firn_report_compact_plan(root, plan);
     /* Before anything is changed: a report that can't be made is a reason not to begin. */
     FIRN_CHECK(firn_report_status(session->report, error));
@@ -85,10 +105,7 @@ static firn_status compact(firn_session *session, bool acts, firn_error *error) 
     if (plan->selected_count == 0) {
         firn_section_line(root, "Nothing to do.");
     } else if (!acts) {
-        firn_section_line(root, "Nothing was changed. %s",
-                          session->verb->run == firn_command_plan
-                              ? "\"firn compact … --yes\" does it."
-                              : "Add --yes to do it.");
+        add_advice(session, root, read_only);
     }
 out:
     firn_compact_plan_free(plan);

@@ -175,8 +175,13 @@ static firn_status examine_table(firn_session *session, firn_rows *rows, firn_er
     firn_live_files_release(&files);
     found.description = firn_report_copy(session->report, firn_catalog_describe(session->catalog));
     found.tables = -1;
-    firn_table_name name = {table->namespace_name, table->name};
-    found.write_status = firn_catalog_check_writable(session->catalog, name, &found.write_error);
+    if (firn_argument_is_path(argument)) {
+        firn_table_name name = {table->namespace_name, table->name};
+        found.write_status =
+            firn_catalog_check_writable(session->catalog, name, &found.write_error);
+    } else {
+        found.write_status = try_writing(session, session->options->catalog, &found);
+    }
     if (found.write_status == FIRN_OK) {
         found.write_status = firn_table_check_supported(table, "compact", &found.write_error);
     }

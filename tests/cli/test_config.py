@@ -1,0 +1,125 @@
+"""Configuration as the program sees it: which catalog is meant, and where each value comes from."""
+import os
+import sqlite3
+
+import kit
+
+
+def catalog(world, name, *tables, catalog_name="default"):
+    """An SQLite catalog in the work folder with tables of that name."""
+    path = os.path.join(world.work, name)
+    for table in tables:
+        folder = kit.directory_table(world, f"{name}.{table}")
+        world.firn("catalog", "register", f"ns.{table}", f"{folder}/metadata/v1.metadata.json",
+                   "--catalog", path, "--catalog-name", catalog_name, "--yes")
+    return path
+
+
+def names(world, *arguments, **options):
+    return [row["table"] for row in world.json("tables", *arguments, **options)["tables"]]
+
+
+def default_catalog(world):
+    path = catalog(world, "a.db", "one")
+    world.write("firn.yaml", f"catalogs:\n  default:\n    type: sql\n    uri: sqlite:///{path}\n")
+    kit.equal(names(world), ["ns.one"], "tables of the default catalog")
+    kit.equal(world.json("describe", "ns.one")["table"], "ns.one", "table")
+    world.fails(1, "ns.two", "describe", "ns.two")
+
+
+def precedence(world):
+    for name in ("flag", "variable", "work", "user", "environment"):
+        catalog(world, f"{name}.db", name)
+    text = "catalogs:\n  default:\n    type: sql\n    uri: sqlite:///{}.db\n"
+    world.write("firn.yaml", text.format("work"))
+    world.write("flag.yaml", text.format("flag"))
+    world.write("variable.yaml", text.format("variable"))
+    world.write(os.path.join(world.home, ".config/firn/firn.yaml"), text.format("user"))
+    variable = {"FIRN_CONFIG": "variable.yaml"}
+    environment = dict(variable, FIRN_CATALOG__DEFAULT__URI="sqlite:///environment.db")
+    kit.equal(names(world, "--catalog", "user.db", "--config", "flag.yaml", environment=environment),
+              ["ns.user"], "--catalog")
+    kit.equal(names(world, "--config", "flag.yaml", environment=environment), ["ns.environment"],
+              "environment")
+    kit.equal(names(world, "--config", "flag.yaml", environment=variable), ["ns.flag"], "--config")
+    kit.equal(names(world, environment=variable), ["ns.variable"], "FIRN_CONFIG")
+    kit.equal(names(world), ["ns.work"], "./firn.yaml")
+    os.unlink(os.path.join(world.work, "firn.yaml"))
+    kit.equal(names(world), ["ns.user"], "~/.config")
+    os.unlink(os.path.join(world.home, ".config/firn/firn.yaml"))
+    world.write(".pyiceberg.yaml", "catalog:\n  default:\n    uri: sqlite:///variable.db\n")
+    kit.equal(names(world), ["ns.variable"], "PyIceberg's file")
+    kit.equal(names(world, environment={"PYICEBERG_CATALOG__DEFAULT__URI": "sqlite:///flag.db"}),
+              ["ns.flag"], "PyIceberg's environment")
+
+
+def several_names_in_one_file(world):
+    path = catalog(world, "a.db", "one", catalog_name="prod")
+    catalog(world, "a.db", "two", catalog_name="test")
+    message = world.fails(2, "--catalog-name", "tables", "--catalog", path)["message"]
+    kit.contains(message, "prod")
+    kit.contains(message, "test")
+    kit.equal(names(world, "--catalog", path, "--catalog-name", "prod"), ["ns.one"], "prod")
+    world.write("firn.yaml", f"catalogs:\n  test:\n    uri: sqlite:///{path}\n")
+    kit.equal(names(world, "--catalog", "test"), ["ns.two"], "the configured name")
+
+
+def other_kinds_are_refused_by_name(world):
+    for kind in ("rest", "glue", "hive", "dynamodb"):
+        world.write("firn.yaml", f"catalogs:\n  default:\n    type: {kind}\n    uri: x://y\n")
+        world.fails(3, f"catalogs of type {kind} are not in this version", "tables")
+    world.write("firn.yaml", "catalogs:\n  default:\n    uri: http://localhost\n")
+    world.fails(3, "catalogs of type rest are not in this version", "tables")
+    world.write("firn.yaml", "catalogs:\n  default:\n    type: sql\n    uri: postgresql://h/d\n")
+    world.fails(3, "PostgreSQL", "tables")
+    world.write("firn.yaml", "catalogs:\n  default:\n    warehouse: /x\n")
+    world.fails(2, "it has neither type nor uri", "tables")
+
+
+def no_file_is_made_unasked(world):
+    world.write("firn.yaml", "catalogs:\n  default:\n    uri: sqlite:///none.db\n")
+    folder = kit.directory_table(world, "t")
+    world.fails(1, "none.db", "tables")
+    world.fails(1, "none.db", "catalog", "register", "a.b", folder, "--yes")
+    world.fails(1, "other.db", "tables", "--catalog", "other.db")
+    world.firn("catalog", "register", "a.b", folder, "--catalog", "other.db")
+    kit.equal(sorted(os.listdir(world.work)), ["firn.yaml", "t"], "files")
+    world.firn("catalog", "register", "a.b", folder, "--catalog", "other.db", "--yes", "--dry-run")
+    kit.equal(sorted(os.listdir(world.work)), ["firn.yaml", "t"], "files")
+
+
+def show(world):
+    world.write("firn.yaml", "catalogs:\n  default:\n    uri: sqlite:///x.db\n    token: hidden\n", 0o600)
+    document = world.json("config", "show", environment={"FIRN_CATALOG__DEFAULT__WAREHOUSE": "/w"})
+    kit.equal(document["files"], [{"path": world.path("work", "firn.yaml")}], "files")
+    settings = {row["setting"]: (row["value"], row["source"]) for row in document["settings"]}
+    kit.equal(settings["uri"], ("sqlite:///x.db", world.path("work", "firn.yaml") + " line 3"), "uri")
+    kit.equal(settings["warehouse"], ("/w", "environment FIRN_CATALOG__DEFAULT__WAREHOUSE"), "warehouse")
+    kit.equal(settings["token"][0], "(secret)", "token")
+    kit.check("hidden" not in world.firn("config", "show").stdout, "a secret is shown")
+
+
+def validate(world):
+    world.write("good.yaml", "catalogs: {}\nviews: {}\n")
+    world.write("bad.yaml", "catalogs:\n  default:\n    warehose: x\n")
+    kit.equal(world.json("config", "validate", "good.yaml")["valid"], True, "valid")
+    world.fails(2, 'bad.yaml line 3: a catalog has no setting "warehose"; the nearest one is '
+                '"warehouse"', "config", "validate", "bad.yaml")
+    world.fails(2, "none.yaml", "config", "validate", "none.yaml")
+    # A mistake in the configuration does not hinder what needs none.
+    world.write("firn.yaml", "catalogues: {}\n")
+    world.fails(2, 'there is no section "catalogues"', "tables")
+    world.firn("describe", kit.directory_table(world, "t"))
+
+
+def not_a_catalog(world):
+    world.write("text.db", "this is no database, and long enough to be looked at " * 100)
+    world.fails(1, "text.db", "tables", "--catalog", "text.db")
+    sqlite3.connect(os.path.join(world.work, "other.db")).execute("CREATE TABLE t(x)").connection.close()
+    done = world.firn("tables", "--catalog", "other.db", expect=None)
+    kit.check(done.returncode in (1, 2, 3), f"exit {done.returncode}")
+    kit.contains(done.stderr, "other.db")
+
+
+kit.main(default_catalog, precedence, several_names_in_one_file, other_kinds_are_refused_by_name,
+         no_file_is_made_unasked, show, validate, not_a_catalog)

@@ -1,0 +1,87 @@
+"""Mistakes on the command line: exit 2, and the nearest known word is named."""
+import json
+
+import kit
+
+
+def unknown_verbs(world):
+    world.fails(2, 'unknown verb "compct"; the nearest one is compact', "compct", "x")
+    world.fails(2, 'unknown verb "tabel"; the nearest one is tables', "tabel")
+    for verb in ("expire", "maintain", "remove-orphans", "sync", "view", "scan", "health", "verify"):
+        world.fails(2, f"{verb} is not in this version of firn; the nearest verb is ", verb, "a.b")
+    world.fails(2, "catalog recover is not in this version", "catalog", "recover", "x")
+    world.fails(2, "config generate is not in this version", "config", "generate")
+    world.fails(2, "there is: config show, config validate", "config")
+    world.fails(2, 'unknown verb', "")
+
+
+def unknown_options(world):
+    world.fails(2, "unknown option --jsn; the nearest one is --json", "tables", "--jsn")
+    world.fails(2, "unknown option --targt; the nearest one is --target-file-size-bytes", "--targt=1",
+                "tables")
+    world.fails(2, "unknown option -x", "-x", "tables")
+    world.fails(2, "tables takes no option --yes", "tables", "--yes")
+    world.fails(2, "describe takes no option --min-input-files", "describe", "a", "--min-input-files=3")
+    world.fails(2, "plan takes no option --verify", "plan", "a", "--verify")
+
+
+def values(world):
+    world.fails(2, "option --catalog needs a value: --catalog NAME|FILE", "tables", "--catalog")
+    world.fails(2, "option --ref needs a value", "describe", "a", "--ref", "--config", "x")
+    world.fails(2, "option --yes takes no value", "compact", "a", "--yes=true")
+    world.fails(2, "option --catalog: the value is empty", "tables", "--catalog=")
+    for text in ("x", "-1", "1.5GB", "0", "12XB", "99999999999999999999", "8EB"):
+        world.fails(2, f'option --memory: "{text}" is no number of bytes', "compact", "a",
+                    f"--memory={text}")
+    for text in ("x", "0", "-3", "3.0", "1e3", "5KB"):
+        world.fails(2, f'option --min-input-files: "{text}" is no whole number', "plan", "a",
+                    f"--min-input-files={text}")
+    world.fails(2, 'option --lock-timeout: "soon" is no time', "compact", "a", "--lock-timeout=soon")
+
+
+def arguments(world):
+    world.fails(2, "compact needs TABLE: firn compact TABLE", "compact")
+    world.fails(2, 'describe: one argument too many: "b" (firn describe TABLE)', "describe", "a", "b")
+    world.fails(2, 'tables: one argument too many: "x" (firn tables)', "tables", "x")
+    world.fails(2, "catalog register needs NAME METADATA", "catalog", "register", "a.b")
+    world.fails(2, "too many arguments", *"a b c d e f g h i j".split())
+    world.fails(2, "is no table name", "describe", "a..b", "--catalog", "x.db")
+    world.fails(2, "is no table name", "describe", "", "--catalog", "x.db")
+    world.fails(2, "is a path; the first argument is the new name", "catalog", "register", "./a",
+                "./b")
+    world.fails(2, "is a path, which needs no --catalog", "describe", "./t", "--catalog", "x.db")
+
+
+def options_stand_anywhere(world):
+    table = kit.directory_table(world, "t")
+    wanted = world.json("describe", table)
+    for words in (["--json", "describe", table], ["describe", "--json", table],
+                  ["--ref=main", "describe", table, "--json"], ["describe", "--ref", "main", "--json", table],
+                  ["--json", "--", "describe", table]):
+        kit.equal(json.loads(world.firn(*words).stdout), wanted, " ".join(words))
+    done = world.firn("--", "describe", table, "--json", expect=2)
+    kit.contains(done.stderr, "one argument too many")
+    # Sizes and times in every spelling.
+    world.firn("compact", table, "--memory", "1GB", "--target-file-size-bytes", "512 MB", "--lock-timeout",
+               "500ms", "--threads=2", "-vv", "--no-progress")
+
+
+def paths_and_names(world):
+    """What has a slash or ends like a metadata file is a path; the rest is a name in a catalog."""
+    table = kit.directory_table(world, "t")
+    metadata = f"{table}/metadata/v1.metadata.json"
+    for path in (table, table + "/", "./t", "t/", metadata, "t/metadata/v1.metadata.json",
+                 "file://" + table, "file:" + table):
+        kit.equal(world.json("describe", path)["table_uuid"], "9c12d441-03fe-4693-9a96-a0705ddf69c1", path)
+    world.fails(1, "v9.metadata.json", "describe", "v9.metadata.json")
+    world.fails(1, "nowhere", "describe", "./nowhere")
+    world.fails(2, 'no catalog named "default" is configured', "describe", "t")
+    world.fails(2, "--catalog lake: neither a configured catalog (configured: none) nor an SQLite file",
+                "tables", "--catalog", "lake")
+    world.fails(1, "absent.db", "tables", "--catalog", "absent.db")
+    world.fails(1, "absent.db", "tables", "--catalog", "sqlite:///absent.db")
+    world.fails(3, "this version of firn opens SQLite files", "tables", "--catalog", "http://x/")
+    world.fails(2, "an SQLite catalog is named sqlite:///", "tables", "--catalog", "sqlite://x")
+
+
+kit.main(unknown_verbs, unknown_options, values, arguments, options_stand_anywhere, paths_and_names)
