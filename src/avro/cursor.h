@@ -19,7 +19,9 @@ typedef struct firn_avro_cursor {
     int64_t budget;
     const char *name; /**< of the file, for messages */
     uint64_t
-        /** of the first byte in the file where data is a part of the file itself; else of the block */
+        /**
+         * of the first byte in the file where data is a part of the file itself; else of the block
+         */
         file_offset;
     bool decompressed; /**< data is a block's decompressed content */
 } firn_avro_cursor;

@@ -92,7 +92,9 @@ typedef struct firn_avro_target {
     firn_avro_into into;
     size_t offset; /**< bytes from the start of the struct that holds it */
     size_t
-        /** where a bool is set to true when there is a value that is not null, or FIRN_AVRO_NO_FLAG */
+        /**
+         * where a bool is set to true when there is a value that is not null, or FIRN_AVRO_NO_FLAG
+         */
         present;
     bool required;     /**< an absent field or a null value is CORRUPT (VALUE: only the former) */
     size_t item_size;  /**< LIST: bytes of an item; PAIRS: of a key */

@@ -1,4 +1,7 @@
-/** Manifests and manifest lists as structs (specification, "Manifests", "Snapshots"); all three format versions. */
+/**
+ * Manifests and manifest lists as structs (specification, "Manifests", "Snapshots"); all three
+ * format versions.
+ */
 #ifndef FIRN_ICEBERG_MANIFEST_H
 #define FIRN_ICEBERG_MANIFEST_H
 
@@ -54,7 +57,10 @@ typedef enum firn_entry_status {
     FIRN_ENTRY_DELETED = 2
 } firn_entry_status;
 
-/** A map from column id to a count, as it stands in the manifest (unknown ids and negative counts kept). */
+/**
+ * A map from column id to a count, as it stands in the manifest (unknown ids and negative counts
+ * kept).
+ */
 typedef struct firn_count_map {
     const int32_t *ids;
     const int64_t *counts;
@@ -113,18 +119,26 @@ firn_status firn_manifest_list_read(firn_slice bytes, const char *name, firn_are
                                     const firn_manifest_file **out, size_t *count,
                                     firn_error *error);
 
-/** Called for each entry, DELETED ones too; the entry is borrowed until the call returns unless `arena` was kept. A failure stops the walk and is passed up. */
+/**
+ * Called for each entry, DELETED ones too; the entry is borrowed until the call returns unless
+ * `arena` was kept. A failure stops the walk and is passed up.
+ */
 typedef firn_status (*firn_manifest_visitor)(void *context, const firn_manifest_entry *entry,
                                              firn_error *error);
 
-/** Walks a manifest. `spec` is table metadata's for manifest->partition_spec_id (the header's schema is never trusted). Everything an entry points to lives in `arena`. */
+/**
+ * Walks a manifest. `spec` is table metadata's for manifest->partition_spec_id (the header's schema
+ * is never trusted); NULL where the table has lost it: then only a manifest without partition
+ * fields is read. Numbers and ids are inherited from `manifest`. Everything an entry points to
+ * lives in `arena`. CORRUPT names the entry and the field; UNSUPPORTED: the file is encrypted.
+ */
 firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manifest,
                                const firn_partition_spec *spec, firn_arena *arena,
                                firn_manifest_visitor visit, void *context, firn_error *error);
 
 /**
- * The entry that a manifest list would have for a manifest which a v1 snapshot names directly: length,
- * spec id (0 where the file does not say), added by `snapshot_id`, counts unknown.
+ * The entry that a manifest list would have for a manifest which a v1 snapshot names directly:
+ * length, spec id (0 where the file does not say), added by `snapshot_id`, counts unknown.
  */
 firn_status firn_manifest_describe(firn_slice bytes, const char *path, int64_t snapshot_id,
                                    firn_arena *arena, firn_manifest_file *out, firn_error *error);
@@ -133,28 +147,40 @@ firn_status firn_manifest_describe(firn_slice bytes, const char *path, int64_t s
 
 typedef struct firn_manifest_writer firn_manifest_writer;
 
-/** A manifest of one spec and content for a table of `format_version`; header keys as the specification lists them. `metadata` and `spec` are borrowed. Deflate. */
+/**
+ * A manifest of one spec and content for a table of `format_version`; header keys as the
+ * specification lists them. `metadata` and `spec` are borrowed. Deflate.
+ */
 firn_status firn_manifest_writer_new(const firn_table_metadata *metadata,
                                      const firn_partition_spec *spec, bool deletes,
                                      int64_t snapshot_id, firn_manifest_writer **out,
                                      firn_error *error);
 void firn_manifest_writer_free(firn_manifest_writer *writer);
-/** ADDED entries are written with null sequence numbers (to be inherited), but with their data sequence number where `has_sequence_number`
- * is set (rewrites keep it; a file sequence number is then still null); EXISTING and DELETED with the numbers given. */
+/**
+ * ADDED and DELETED entries get the writer's snapshot id, EXISTING ones keep theirs and must have
+ * it. ADDED entries are written with null sequence numbers and first row id (to be inherited), but
+ * with their data sequence number where `has_sequence_number` is set (rewrites keep it); EXISTING
+ * and DELETED with the numbers given. INVALID: an EXISTING entry without data sequence number (v2
+ * and later), content of the other kind, a tuple that does not fit the spec.
+ */
 firn_status firn_manifest_writer_add(firn_manifest_writer *writer, const firn_manifest_entry *entry,
                                      firn_error *error);
 /** Estimated size of the file so far, for rolling over at commit.manifest.target-size-bytes. */
 size_t firn_manifest_writer_size(const firn_manifest_writer *writer);
 size_t firn_manifest_writer_count(const firn_manifest_writer *writer);
 /**
- * Appends the finished file to `out` and describes it in `entry` (arena; path is left for the caller, length is set; counts, partition summaries; sequence_number and
- * min_sequence_number -1 where they are to be the new snapshot's own: the manifest list writer puts the number in).
+ * Appends the finished file to `out` and describes it in `entry` (arena; path is left for the
+ * caller, length is set; counts, partition summaries; sequence_number and min_sequence_number -1
+ * where they are to be the new snapshot's own: the manifest list writer puts the number in).
  */
 firn_status firn_manifest_writer_finish(firn_manifest_writer *writer, firn_buffer *out,
                                         firn_arena *arena, firn_manifest_file *entry,
                                         firn_error *error);
 
-/** Appends a manifest list. `sequence_number` replaces -1 in entries. v3: first row ids are assigned to data manifests without one, from `first_row_id`; *next_row_id (nullable) gets what follows. */
+/**
+ * Appends a manifest list. `sequence_number` replaces -1 in entries. v3: first row ids are assigned
+ * to data manifests without one, from `first_row_id`; *next_row_id (nullable) gets what follows.
+ */
 firn_status firn_manifest_list_write(const firn_table_metadata *metadata, int64_t snapshot_id,
                                      bool has_parent, int64_t parent_snapshot_id,
                                      int64_t sequence_number, const firn_manifest_file *manifests,

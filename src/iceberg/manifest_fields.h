@@ -1,4 +1,7 @@
-/** The fields of manifest entries and manifest lists as one table for schema and encoding. Internal to iceberg. */
+/**
+ * The fields of manifest entries and manifest lists as one table for schema and encoding. Internal
+ * to iceberg.
+ */
 #ifndef FIRN_ICEBERG_MANIFEST_FIELDS_H
 #define FIRN_ICEBERG_MANIFEST_FIELDS_H
 
@@ -46,7 +49,10 @@ static inline bool firn_manifest_field_required(const firn_manifest_field *field
     return (field->required & firn_version_bit(format_version)) != 0;
 }
 
-/** Appends a field's JSON: name, type (a union with null where it is optional), id. `type` is JSON text. */
+/**
+ * Appends a field's JSON: name, type (a union with null where it is optional), id. `type` is JSON
+ * text.
+ */
 firn_status firn_manifest_put_field(firn_buffer *out, bool first, const char *name, int32_t id,
                                     const char *type, bool optional, firn_error *error);
 /** Appends a field of any shape but PARTITION. */

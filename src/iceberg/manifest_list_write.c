@@ -53,8 +53,8 @@ static int64_t count_of(const firn_manifest_file *file, int32_t id) {
 }
 
 /**
- * A count that nobody knows (v1 lists may leave it out) is never made up: then the column is optional in
- * this list, as readers of v1 lists expect it to be.
+ * A count that nobody knows (v1 lists may leave it out) is never made up: then the column is
+ * optional in this list, as readers of v1 lists expect it to be.
  */
 static void choose_optional(list_writer *w, const firn_manifest_file *manifests, size_t count) {
     for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -106,7 +106,10 @@ static firn_status put_summaries(const list_writer *w, firn_buffer *out,
     return firn_avro_put_long(out, 0, w->error);
 }
 
-/** Data manifests without a first row id get the next ones, for all rows that may have to inherit one. */
+/**
+ * Data manifests without a first row id get the next ones, for all rows that may have to inherit
+ * one.
+ */
 static firn_status put_first_row_id(list_writer *w, firn_buffer *out, size_t field,
                                     const firn_manifest_file *file) {
     if (file->content != FIRN_CONTENT_DATA) return put_long(w, out, field, false, 0);

@@ -21,7 +21,10 @@ static uint32_t next_character(const uint8_t **text) {
 }
 
 static char *put_unit(char *out, uint32_t unit) {
-    return out + sprintf(out, "_x%X", (unsigned)unit);
+    /*
+     * "_x", at most four digits, the zero: FIRN_AVRO_NAME_SIZE allows for eight characters a byte.
+     */
+    return out + snprintf(out, 8, "_x%X", (unsigned)unit);
 }
 
 void firn_avro_safe_name(const char *name, char *out) {

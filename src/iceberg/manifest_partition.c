@@ -43,7 +43,10 @@ static firn_status scaled(int64_t value, int64_t factor, int64_t *out, firn_erro
     return firn_fail(error, FIRN_CORRUPT, "value %" PRId64 " is out of range", value);
 }
 
-/** Times and timestamps in the unit of the type; what the Avro schema does not annotate is in it already. */
+/**
+ * Times and timestamps in the unit of the type; what the Avro schema does not annotate is in it
+ * already.
+ */
 static firn_status time_value(const firn_avro_value *in, const firn_type *type, int64_t *out,
                               firn_error *error) {
     bool nanoseconds =

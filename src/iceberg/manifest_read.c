@@ -1,7 +1,7 @@
 /*
- * Manifests (specification, "Manifests", "Sequence Number Inheritance", "First Row ID Inheritance"). Each
- * file is decoded by its own schema, field by field id; neither the table's version, nor the order of the
- * columns, nor the header decides anything.
+ * Manifests (specification, "Manifests", "Sequence Number Inheritance", "First Row ID
+ * Inheritance"). Each file is decoded by its own schema, field by field id; neither the table's
+ * version, nor the order of the columns, nor the header decides anything.
  */
 #include <inttypes.h>
 #include <strings.h>
@@ -76,7 +76,10 @@ static const firn_avro_target long_item = {
 static const firn_avro_target int_item = {
     .id = FIRN_AVRO_NO_ID, .into = FIRN_AVRO_INTO_INT32, .present = NO_FLAG, .required = true};
 
-/* The fields of data_file, whose offsets count from the entry; the partition struct is added per spec. */
+/*
+ * The fields of data_file, whose offsets count from the entry; the partition struct is added per
+ * spec.
+ */
 static const firn_avro_target file_fields[] = {
     PLAIN(134, "content", INT32, content, AT(has_content), false),
     PLAIN(100, "file_path", TEXT, file.path, NO_FLAG, true),
@@ -135,13 +138,17 @@ static const char *const *other_names(walk *w, const firn_partition_field *field
     return names;
 }
 
-/** What is null by its nature: void, and a column of type unknown (appendix A: "null or omitted"). */
+/**
+ * What is null by its nature: void, and a column of type unknown (appendix A: "null or omitted").
+ */
 static bool may_be_left_out(const firn_partition_field *field) {
     return field->transform.kind == FIRN_TRANSFORM_VOID ||
            (field->result_type != NULL && field->result_type->kind == FIRN_TYPE_UNKNOWN);
 }
 
-/** Null is a partition like any other, so that a field which the file lacks must not read as null. */
+/**
+ * Null is a partition like any other, so that a field which the file lacks must not read as null.
+ */
 static firn_status partition_targets(walk *w, firn_avro_target *out) {
     size_t count = w->spec->field_count;
     firn_avro_target *fields = firn_arena_alloc(w->scratch, count, sizeof *fields);
@@ -233,8 +240,9 @@ static firn_status bad_field(const walk *w, const char *field, int64_t value) {
 }
 
 /**
- * A null number of an ADDED entry is the manifest's; so is one of any entry of a manifest whose own number
- * is 0 (upgraded from v1). Beyond that a v1 manifest has 0, and what else lacks its number is broken.
+ * A null number of an ADDED entry is the manifest's; so is one of any entry of a manifest whose own
+ * number is 0 (upgraded from v1). Beyond that a v1 manifest has 0, and what else lacks its number
+ * is broken.
  */
 static firn_status resolve_sequence_numbers(const walk *w, firn_manifest_entry *out) {
     const raw_entry *raw = w->raw;
@@ -254,7 +262,9 @@ static firn_status resolve_sequence_numbers(const walk *w, firn_manifest_entry *
                      "inherit it");
 }
 
-/** Live files without an id take the next ones of the manifest, in order; DELETED ones take none. */
+/**
+ * Live files without an id take the next ones of the manifest, in order; DELETED ones take none.
+ */
 static firn_status resolve_first_row_id(walk *w, firn_manifest_entry *out) {
     firn_data_file *file = &out->file;
     if (file->content != FIRN_CONTENT_DATA) {

@@ -1,6 +1,6 @@
 /*
- * The Avro form of manifest entries (specification, "Manifest Entry Fields", "Data File Fields", appendix A).
- * One table gives both the schema and the order in which values are encoded.
+ * The Avro form of manifest entries (specification, "Manifest Entry Fields", "Data File Fields",
+ * appendix A). One table gives both the schema and the order in which values are encoded.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +51,10 @@ static const firn_manifest_field file_fields[] = {
 /** "Always write a default in v1": what the column holds means nothing. */
 #define BLOCK_SIZE_IN_BYTES ((int64_t)64 * 1024 * 1024)
 
-/** Bytes of the smallest fixed that holds every decimal of a precision (appendix A, minBytesRequired). */
+/**
+ * Bytes of the smallest fixed that holds every decimal of a precision (appendix A,
+ * minBytesRequired).
+ */
 static size_t decimal_size(int32_t precision) {
     firn_int128 highest = 1;
     for (int32_t i = 0; i < precision && i < 38; i++) highest *= 10;
@@ -60,8 +63,8 @@ static size_t decimal_size(int32_t precision) {
 }
 
 /**
- * An Avro type of a field's values. Avro wants each name defined once, and not every reader follows a
- * reference to a defined name, so that a repeated type gets a name of its own: `suffix`.
+ * An Avro type of a field's values. Avro wants each name defined once, and not every reader follows
+ * a reference to a defined name, so that a repeated type gets a name of its own: `suffix`.
  */
 static firn_status put_fixed_type(const firn_type *type, const char *suffix, firn_buffer *out,
                                   firn_error *error) {

@@ -1,4 +1,7 @@
-/* Summaries of partition fields for manifest lists (specification, "Manifest Lists", field_summary). */
+/*
+ * Summaries of partition fields for manifest lists (specification, "Manifest Lists",
+ * field_summary).
+ */
 #include <math.h>
 
 #include "iceberg/manifest_internal.h"

@@ -22,7 +22,10 @@ struct firn_manifest_writer {
     int64_t minimum; /**< of the data sequence numbers of live entries that have one */
 };
 
-/** The fields as the table's metadata has them, where each has its id (v1 may leave it out); else NULL. */
+/**
+ * The fields as the table's metadata has them, where each has its id (v1 may leave it out); else
+ * NULL.
+ */
 static json_t *fields_of_metadata(const firn_table_metadata *metadata, int32_t spec_id) {
     const json_t *specs = json_object_get(metadata->json, "partition-specs");
     json_t *fields = json_object_get(firn_json_find_by_id(specs, "spec-id", spec_id), "fields");
@@ -155,7 +158,10 @@ void firn_manifest_writer_free(firn_manifest_writer *writer) {
     firn_free(writer);
 }
 
-/** Who added a file, or took it away, is the writer's snapshot; EXISTING entries keep what they have. */
+/**
+ * Who added a file, or took it away, is the writer's snapshot; EXISTING entries keep what they
+ * have.
+ */
 static firn_status complete(const firn_manifest_writer *writer, const firn_manifest_entry *entry,
                             firn_manifest_entry *out, firn_error *error) {
     *out = *entry;

@@ -1,6 +1,6 @@
 /*
- * Avro files of other writers; corpus_counts.txt has the numbers of records that PyIceberg reads, or "bad"
- * for two files that hold a snapshot id above 2^63 (which Python takes).
+ * Avro files of other writers; corpus_counts.txt has the numbers of records that PyIceberg reads,
+ * or "bad" for two files that hold a snapshot id above 2^63 (which Python takes).
  */
 #include "support/check.h"
 

@@ -5,7 +5,10 @@
 #include "iceberg/fixture.h"
 #include "iceberg/manifest_internal.h"
 
-/* Columns 1 to 16; partition field n is 1000 + n, two of them of one decimal type, names of every kind. */
+/*
+ * Columns 1 to 16; partition field n is 1000 + n, two of them of one decimal type, names of every
+ * kind.
+ */
 #define FX_TYPE_COUNT 16
 
 static const char *const fx_types[FX_TYPE_COUNT] = {

@@ -1,7 +1,7 @@
 /*
- * Manifests of other writers' tables, entry by entry. corpus_manifests.txt has what PyIceberg reads of each
- * table's current snapshot: status, snapshot id, sequence numbers, content, file, format, rows, bytes,
- * number of lower bounds, bytes of upper bounds, partition values.
+ * Manifests of other writers' tables, entry by entry. corpus_manifests.txt has what PyIceberg reads
+ * of each table's current snapshot: status, snapshot id, sequence numbers, content, file, format,
+ * rows, bytes, number of lower bounds, bytes of upper bounds, partition values.
  */
 #include "iceberg/fixture.h"
 

@@ -1,4 +1,7 @@
-/* Manifests and lists with every node of their schemas changed, cut off at every byte, with bits flipped. */
+/*
+ * Manifests and lists with every node of their schemas changed, cut off at every byte, with bits
+ * flipped.
+ */
 #include "iceberg/manifest_fixture.h"
 
 #include "avro/reader.h"

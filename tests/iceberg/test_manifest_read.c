@@ -88,7 +88,9 @@ static void read_bad(const char *schema, const char *records, const firn_manifes
     "\"file_path\":\"f\",\"file_format\":\"parquet\",\"record_count\":5,\"file_size_in_bytes\":"   \
     "100"
 
-/* iceberg-python#2123, iceberg-rust#2535: one partition field, spelled as each library spells it. */
+/*
+ * iceberg-python#2123, iceberg-rust#2535: one partition field, spelled as each library spells it.
+ */
 static void test_partition_names(void **state) {
     (void)state;
     static const char *const spellings[] = {"😎",    "_xD83D_xDE0E", "_x1F60E", "a.b", "a_x2Eb",
