@@ -1,0 +1,327 @@
+"""Cases for test_rewrite_readers: `make FOLDER SEED` writes inputs with PyArrow and DuckDB, and what is to be done
+with them; `check FOLDER` reads what came out with both and compares rows, bounds and counts."""
+import datetime
+import decimal
+import math
+import os
+import random
+import sys
+
+try:
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+except ImportError:
+    print("skipped: needs PyArrow and DuckDB")
+    sys.exit(77)
+
+CODECS = {"NONE": 0, "SNAPPY": 1, "GZIP": 2, "BROTLI": 4, "ZSTD": 6, "LZ4": 7}
+LONG = ["x" * 70, "é" * 40, "\U0010ffff" * 20, "z" * 63 + "é" + "tail", "\ud7ff" * 30, ""]
+
+
+def values(dice, kind):
+    """A function that draws a value, from few or from many."""
+    few = dice.random() < 0.5
+    span = 7 if few else 1 << 30
+    if kind == "bool":
+        return lambda: dice.random() < 0.5
+    if kind == "int":
+        return lambda: dice.randrange(-span, span)
+    if kind == "uint":
+        return lambda: dice.randrange(1 << 32) if not few else dice.choice([0, 1 << 31, (1 << 32) - 1])
+    if kind == "float":
+        special = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.5, -2.25]
+        return lambda: dice.choice(special) if few else dice.choice(special + [dice.randrange(-span, span) / 8])
+    if kind == "string":
+        words = LONG + ["a", "b", "Ω", "common"]
+        return lambda: dice.choice(words) if few else dice.choice(words) + str(dice.randrange(span))
+    if kind == "binary":
+        words = [b"\xff" * 70, b"\xff" * 63 + b"\x00" * 9, b"", b"\x00", b"\x80abc"]
+        return lambda: dice.choice(words) if few else dice.choice(words) + dice.randbytes(3)
+    raise ValueError(kind)
+
+
+def draw(dice, kind, nulls):
+    source = values(dice, kind)
+    return lambda: None if dice.random() < nulls else source()
+
+
+def many(dice, one, nulls, most=4):
+    return lambda: None if dice.random() < nulls else [one() for _ in range(dice.randrange(most))]
+
+
+def fixed(dice, width, nulls):
+    return lambda: None if dice.random() < nulls else dice.randbytes(1) * width
+
+
+def scaled(dice, digits, scale, nulls):
+    def one():
+        if dice.random() < nulls:
+            return None
+        context = decimal.Context(prec=60)
+        return context.scaleb(decimal.Decimal(dice.randrange(-10**digits + 1, 10**digits)), -scale)
+    return one
+
+
+def moments(dice, unit, nulls):
+    span = 10**12 if unit == "us" else 10**9
+    return lambda: None if dice.random() < nulls else dice.randrange(-span, span)
+
+
+def records(dice, nulls):
+    number, text, numbers = draw(dice, "int", nulls), draw(dice, "string", nulls), many(dice, draw(dice, "int", 0), nulls)
+    return lambda: None if dice.random() < nulls else {"a": number(), "b": text(), "c": numbers()}
+
+
+RECORD = pa.struct([("a", pa.int32()), ("b", pa.string()), ("c", pa.list_(pa.int64()))])
+
+
+def columns(dice, nulls):
+    """Name → (type, draw)."""
+    rows = {
+        "bool": (pa.bool_(), draw(dice, "bool", nulls)),
+        "int": (pa.int32(), draw(dice, "int", nulls)),
+        "uint": (pa.uint32(), draw(dice, "uint", nulls)),
+        "long": (pa.int64(), draw(dice, "int", nulls)),
+        "float": (pa.float32(), draw(dice, "float", nulls)),
+        "double": (pa.float64(), draw(dice, "float", nulls)),
+        "string": (pa.string(), draw(dice, "string", nulls)),
+        "binary": (pa.binary(), draw(dice, "binary", nulls)),
+        "fixed": (pa.binary(16), fixed(dice, 16, nulls)),
+        "dec9": (pa.decimal128(9, 2), scaled(dice, 9, 2, nulls)),
+        "dec18": (pa.decimal128(18, 3), scaled(dice, 18, 3, nulls)),
+        "dec38": (pa.decimal128(38, 10), scaled(dice, 38, 10, nulls)),
+        "date": (pa.date32(), draw(dice, "int", nulls)),
+        "millis": (pa.timestamp("ms"), moments(dice, "ms", nulls)),
+        "micros": (pa.timestamp("us", "UTC"), moments(dice, "us", nulls)),
+        "clock": (pa.time32("ms"), lambda: None if dice.random() < nulls else dice.randrange(86400000)),
+        "none": (pa.int32(), lambda: None),
+        "ints": (pa.list_(pa.int32()), many(dice, draw(dice, "int", nulls), nulls)),
+        "texts": (pa.list_(pa.string()), many(dice, draw(dice, "string", nulls), nulls)),
+        "deep": (pa.list_(pa.list_(pa.float64())), many(dice, many(dice, draw(dice, "float", nulls), nulls), nulls)),
+        "record": (RECORD, records(dice, nulls)),
+        "list_of_records": (pa.list_(RECORD), many(dice, records(dice, nulls), nulls)),
+        "map": (pa.map_(pa.string(), pa.int64()),
+                lambda: None if dice.random() < nulls else
+                [(f"k{i}", None if dice.random() < nulls else i) for i in range(dice.randrange(4))]),
+    }
+    names = dice.sample(list(rows), dice.randrange(3, len(rows)))
+    return {name: rows[name] for name in sorted(names)}
+
+
+def make_array(kind, one, count):
+    data = [one() for _ in range(count)]
+    if pa.types.is_date32(kind):
+        return pa.array([None if v is None else v % 40000 for v in data], pa.int32()).cast(kind)
+    if pa.types.is_timestamp(kind):
+        return pa.array(data, pa.int64()).cast(kind)
+    if pa.types.is_time32(kind):
+        return pa.array(data, pa.int32()).cast(kind)
+    return pa.array(data, kind)
+
+
+def write_input(dice, table, path):
+    # DuckDB would turn milliseconds into microseconds, and fixed into variable length.
+    by_duckdb = dice.random() < 0.4 and not {"millis", "clock", "fixed"} & set(table.column_names)
+    if by_duckdb:
+        connection = duckdb.connect()
+        connection.register("t", table)
+        codec = dice.choice(["UNCOMPRESSED", "SNAPPY", "ZSTD"])
+        connection.execute(f"COPY t TO '{path}' (FORMAT parquet, COMPRESSION {codec}, ROW_GROUP_SIZE "
+                           f"{dice.choice([2048, 100000])})")
+        return
+    pq.write_table(table, path, compression=dice.choice(list(CODECS)),
+                   use_dictionary=dice.choice([True, False]), data_page_version=dice.choice(["1.0", "2.0"]),
+                   data_page_size=dice.choice([100, 5000, 1 << 20]), write_batch_size=dice.choice([10, 1000]),
+                   row_group_size=dice.choice([100, 1500, 1 << 20]), store_decimal_as_integer=dice.random() < 0.5,
+                   write_page_index=dice.random() < 0.5)
+
+
+PROMOTIONS = {"int": pa.int64(), "float": pa.float64(), "dec9": pa.decimal128(18, 2), "dec18": pa.decimal128(38, 3),
+              "millis": pa.timestamp("us"), "clock": pa.time64("us")}
+
+
+def evolve(dice, table):
+    """A later schema for the table: promoted, added, dropped and reordered columns; and its rows under it."""
+    arrays = {}
+    for name in table.column_names:
+        column = table[name]
+        if dice.random() < 0.15:
+            continue
+        if name in PROMOTIONS and dice.random() < 0.5:
+            column = column.cast(PROMOTIONS[name])
+        arrays[name] = column
+    if dice.random() < 0.5:
+        arrays["added"] = pa.nulls(len(table), pa.string())
+    if dice.random() < 0.5:
+        arrays["added_list"] = pa.nulls(len(table), pa.list_(RECORD))
+    names = list(arrays)
+    dice.shuffle(names)
+    return {name: arrays[name] for name in names}
+
+
+def grown(kind):
+    """RECORD with one more field wherever it stands."""
+    if pa.types.is_struct(kind):
+        return pa.struct([(f.name, grown(f.type)) for f in kind] + [("more", pa.int64())])
+    if pa.types.is_list(kind):
+        return pa.list_(grown(kind.value_type))
+    return kind
+
+
+def grow(value, kind):
+    if value is None:
+        return None
+    if pa.types.is_struct(kind):
+        return {f.name: grow(value[f.name], f.type) for f in kind if f.name in value} | {"more": None}
+    if pa.types.is_list(kind):
+        return [grow(item, kind.value_type) for item in value]
+    return value
+
+
+def make_case(dice, folder):
+    os.makedirs(folder)
+    nulls = dice.choice([0, 0.05, 0.4])
+    shape = columns(dice, nulls)
+    lines = []
+    slices = []
+    for i in range(dice.randrange(1, 4)):
+        count = dice.choice([1, 300, 3000, 20000 if len(shape) < 8 else 5000])
+        table = pa.table({name: make_array(kind, one, count) for name, (kind, one) in shape.items()})
+        if nulls == 0 and dice.random() < 0.5:
+            # PyArrow writes REQUIRED for fields that can't be null; "none" is all null.
+            table = table.cast(pa.schema([pa.field(f.name, f.type, nullable=f.name == "none") for f in table.schema]))
+        path = f"{folder}/in{i}.parquet"
+        write_input(dice, table, path)
+        lines.append(f"input in{i}.parquet")
+        # What PyArrow itself reads is what there is: DuckDB may have changed a type on writing.
+        table = pq.read_table(path)
+        metadata = pq.read_metadata(path)
+        start = 0
+        for group in range(metadata.num_row_groups):
+            rows = metadata.row_group(group).num_rows
+            first, taken = 0, rows
+            if dice.random() < 0.3:
+                first = dice.randrange(rows)
+                taken = dice.randrange(rows - first + 1)
+            if taken > 0:
+                lines.append(f"piece {i} {group} {first} {taken}")
+                slices.append(table.slice(start + first, taken))
+                if dice.random() < 0.2:
+                    lines.append("group")
+            start += rows
+    nullable = [table.cast(pa.schema([pa.field(f.name, f.type) for f in table.schema])) for table in slices]
+    if not nullable:
+        return make_case(dice, folder + "x")
+    whole = pa.concat_tables([t.cast(nullable[0].schema) for t in nullable])
+    if dice.random() < 0.5:
+        whole = pa.table(evolve(dice, whole))
+    for name in ("record", "list_of_records"):
+        if name in whole.column_names and dice.random() < 0.5:
+            kind = grown(whole.schema.field(name).type)
+            at = whole.column_names.index(name)
+            whole = whole.set_column(at, name, pa.array([grow(v, kind) for v in whole[name].to_pylist()], kind))
+    if whole.num_columns == 0:
+        return make_case(dice, folder + "x")
+    pq.write_table(whole, f"{folder}/expected.parquet")
+    pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet", store_decimal_as_integer=dice.random() < 0.5)
+    lines += [f"page_version {dice.choice([1, 2])}", f"page_size {dice.choice([200, 10000, 1 << 20])}",
+              f"row_limit {dice.choice([10, 1000, 20000])}", f"dictionary {dice.choice([0, 500, 2 << 20])}",
+              f"codec {dice.choice(list(CODECS.values()))}", f"copy {dice.choice([0, 1, 1])}", ""]
+    with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
+def same(a, b):
+    """Equal values, NaN = NaN, -0.0 ≠ 0.0, whatever the chunks."""
+    a, b = a.combine_chunks(), b.combine_chunks()
+    if a.equals(b):
+        return True
+    return repr(a.to_pylist()) == repr(b.to_pylist())
+
+
+def check_bounds(path, expected):
+    metadata = pq.read_metadata(path)
+    start = 0
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        part = expected.slice(start, rows)
+        start += rows
+        for i in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(i)
+            if "." in chunk.path_in_schema or chunk.statistics is None:
+                continue
+            column = part[chunk.path_in_schema]
+            statistics = chunk.statistics
+            assert statistics.null_count == column.null_count, (path, chunk.path_in_schema)
+            if not statistics.has_min_max:
+                continue
+            real = [v for v in column.to_pylist() if v is not None and v == v]
+            assert real, (path, chunk.path_in_schema, "bounds without values")
+            low, high = min(real), max(real)
+            if pa.types.is_string(column.type):
+                low, high = min(v.encode() for v in real), max(v.encode() for v in real)
+                least, greatest = statistics.min.encode(), statistics.max.encode()
+                assert least <= low and high <= greatest and len(least) <= 64 and len(greatest) <= 64
+                continue
+            least, greatest = statistics.min, statistics.max
+            if pa.types.is_binary(column.type):
+                assert least <= low and high <= greatest and len(least) <= 64 and len(greatest) <= 64
+                continue
+            if pa.types.is_timestamp(column.type) and column.type.tz:
+                least, greatest = (v.replace(tzinfo=datetime.timezone.utc) if v.tzinfo is None else v
+                                   for v in (least, greatest))
+            assert least == low and greatest == high, (path, chunk.path_in_schema, least, low, greatest, high)
+            if pa.types.is_floating(column.type):
+                assert least != 0 or math.copysign(1, least) < 0
+                assert greatest != 0 or math.copysign(1, greatest) > 0
+
+
+def check_filters(path, expected):
+    """DuckDB skips row groups by their bounds: what it finds with a filter is what is there."""
+    for name in expected.column_names:
+        column = expected[name]
+        if pa.types.is_nested(column.type) or pa.types.is_floating(column.type) or len(column) == 0:
+            continue
+        value = column[len(column) // 2]
+        if not value.is_valid:
+            continue
+        wanted = pc.sum(pc.equal(column, value)).as_py()
+        found = duckdb.execute(f'SELECT count(*) FROM \'{path}\' WHERE "{name}" = '
+                               f'(SELECT "{name}" FROM \'{path}\' LIMIT 1 OFFSET {len(column) // 2})').fetchone()[0]
+        assert found == wanted, (path, name, found, wanted)
+
+
+def by_duckdb(path):
+    result = duckdb.execute(f"SELECT * FROM '{path}'").arrow()
+    return result.read_all() if hasattr(result, "read_all") else result
+
+
+def check_case(folder):
+    out = f"{folder}/out.parquet"
+    expected = pq.read_table(f"{folder}/expected.parquet")
+    found = pq.read_table(out, page_checksum_verification=True)
+    assert found.column_names == expected.column_names, folder
+    for name in expected.column_names:
+        assert same(found[name], expected[name]), (folder, name)
+    mine, theirs = by_duckdb(out), by_duckdb(f"{folder}/expected.parquet")
+    for name in expected.column_names:
+        assert same(mine[name], theirs[name]), (folder, name, "DuckDB")
+    check_bounds(out, expected)
+    check_filters(out, expected)
+
+
+def main():
+    action, folder = sys.argv[1:3]
+    if action == "make":
+        dice = random.Random(int(sys.argv[3]))
+        for i in range(int(sys.argv[4])):
+            make_case(dice, f"{folder}/{i:03}")
+        return
+    for name in sorted(os.listdir(folder)):
+        if os.path.exists(f"{folder}/{name}/case.txt"):
+            check_case(f"{folder}/{name}")
+
+
+main()
