@@ -76,8 +76,8 @@ firn_status firn_parquet_page_wrap(const firn_parquet_chunk_reader *reader, firn
 
 static firn_status parse_header(firn_parquet_chunk_reader *reader, firn_slice bytes,
                                 size_t *header_size, firn_error *error) {
-    return firn_parquet_page_header_at(bytes, reader->position, reader->file->source.name,
-                                       &reader->page.header, header_size, error);
+    return firn_parquet_page_header_at(bytes, reader->position, "page header", &reader->page.header,
+                                       header_size, error);
 }
 
 /* A header's length is known only once it is parsed: more and more bytes are offered until it fits. */
@@ -98,8 +98,9 @@ static firn_status read_header(firn_parquet_chunk_reader *reader, size_t *header
         if (status == FIRN_OK) return FIRN_OK;
         if (offered == rest || offered >= MAXIMUM_HEADER_SIZE) {
             if (error != NULL) *error = problem;
-            return firn_error_wrap(error, status, "row group %zu: column %s: page header",
-                                   reader->row_group, reader->leaf->dotted_path);
+            return firn_error_wrap(error, status, "%s: row group %zu: column %s",
+                                   reader->file->source.name, reader->row_group,
+                                   reader->leaf->dotted_path);
         }
         offered *= 4;
     }
