@@ -90,7 +90,7 @@ static int fail_printing(const firn_session *session, firn_status status, firn_e
         firn_error_wrap(error, status, "%s, but the report is not complete", session->done);
     }
     print_error_line(error->message);
-    return FIRN_EXIT_FAILURE;
+    return session->done == NULL ? firn_exit_code(status) : FIRN_EXIT_FAILURE;
 }
 
 static int run_verb(const firn_verb *verb, const firn_options *options,
@@ -99,6 +99,8 @@ static int run_verb(const firn_verb *verb, const firn_options *options,
     firn_error_clear(&error);
     firn_session session = {.options = options, .verb = verb, .open_storage = open_storage};
     firn_status status = verb->run(&session, &error);
+    /* Who asked to stop gets no report, unless something was changed that must be told. */
+    if (status == FIRN_OK && session.done == NULL) status = firn_cancel_check(&error);
     int exit_code = 0;
     if (status != FIRN_OK) {
         exit_code = fail(verb->name, options->json, status, &error);

@@ -44,8 +44,7 @@ static void add_selected(firn_section *section, const firn_compact_plan *plan) {
                                           {NULL, "rows"},      {NULL, "into"},  {NULL, "about"},
                                           {NULL, "why"}};
     firn_report *report = firn_section_report(section);
-    firn_rows *rows =
-        firn_section_rows(section, NULL, "Groups to rewrite", columns, 7, "none");
+    firn_rows *rows = firn_section_rows(section, NULL, "Groups to rewrite", columns, 7, "none");
     for (size_t i = 0; i < plan->group_count; i++) {
         const firn_compact_group *group = &plan->groups[i];
         if (!group->selected) continue;

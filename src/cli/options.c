@@ -8,6 +8,7 @@
 
 #define MAXIMUM_OPTIONS 64
 #define MAXIMUM_VERBS 64
+#define MAXIMUM_THREADS 1024
 
 typedef struct parser {
     int argc;
@@ -280,6 +281,9 @@ static firn_status check_fit(const parser *state, const firn_verb *verb, firn_er
         if (!state->seen[i] || (verb->options & firn_option_table[i].group) != 0) continue;
         return firn_fail(error, FIRN_INVALID, "%s takes no option --%s (see firn help %s)",
                          verb->name, firn_option_table[i].name, verb->name);
+    }
+    if (state->out->threads > MAXIMUM_THREADS) {
+        return firn_fail(error, FIRN_INVALID, "option --threads: at most %d", MAXIMUM_THREADS);
     }
     size_t count = state->out->argument_count;
     if (count < verb->least) {

@@ -4,12 +4,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
+
 static firn_status write_all(void *context, const void *data, size_t size, firn_error *error) {
     (void)context;
     const char *at = data;
     while (size > 0) {
         ssize_t written = write(STDOUT_FILENO, at, size);
-        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EINTR) {
+            FIRN_TRY(firn_cancel_check(error));
+            continue;
+        }
         if (written < 0) {
             return firn_fail_errno(error, FIRN_IO, errno, "standard output can't be written");
         }

@@ -92,10 +92,9 @@ static firn_status read_firn_files(firn_config *config, const char *path, firn_e
     const char *folder = getenv("XDG_CONFIG_HOME");
     if (folder != NULL && folder[0] == '/') {
         FIRN_TRY(read_joined(config, folder, "firn/firn.yaml", FIRN_CONFIG_FIRN, &found, error));
-    } else {
-        FIRN_TRY(read_joined(config, getenv("HOME"), ".config/firn/firn.yaml", FIRN_CONFIG_FIRN,
-                             &found, error));
     }
+    FIRN_TRY(read_joined(config, getenv("HOME"), ".config/firn/firn.yaml", FIRN_CONFIG_FIRN, &found,
+                         error));
     return firn_config_read_file(config, firn_config_system_file, FIRN_CONFIG_FIRN, &found, error);
 }
 

@@ -24,7 +24,7 @@ typedef struct firn_catalog_config {
 
 /**
  * Reads every file that exists of `path` (from --config; NULL: $FIRN_CONFIG), ./firn.yaml,
- * ~/.config/firn/firn.yaml (or below $XDG_CONFIG_HOME) and /etc/firn/firn.yaml. A catalog is taken whole
+ * $XDG_CONFIG_HOME/firn/firn.yaml, ~/.config/firn/firn.yaml and /etc/firn/firn.yaml. A catalog is taken whole
  * from the first file that names it. Where none names a catalog, PyIceberg's own configuration is read:
  * the first .pyiceberg.yaml of $PYICEBERG_HOME, the home folder, the working folder. On top come, setting
  * by setting, FIRN_CATALOG__NAME__PROPERTY and below it PYICEBERG_CATALOG__NAME__PROPERTY from the

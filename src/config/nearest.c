@@ -18,9 +18,7 @@ static int same_letter(char a, char b) {
  * Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours each
  * count one. `rows` are the last two rows of the matrix and the one being made.
  */
-static size_t distance(const char *a, const char *b) {
-    size_t a_length = strnlen(a, LONGEST);
-    size_t b_length = strnlen(b, LONGEST);
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
     size_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
     for (size_t i = 1; i <= a_length; i++) {
@@ -39,14 +37,26 @@ static size_t distance(const char *a, const char *b) {
     return rows[a_length % 3][b_length];
 }
 
+/* A word that begins like a candidate is nearly as good as one that is spelled like it. */
+static size_t score(const char *word, const char *candidate) {
+    size_t length = strnlen(word, LONGEST);
+    size_t whole = strnlen(candidate, LONGEST);
+    size_t best = distance(word, length, candidate, whole) * 2;
+    if (length < 3) return best;
+    for (size_t begin = length - 1; begin <= length + 1 && begin < whole; begin++) {
+        best = shorter(best, distance(word, length, candidate, begin) * 2 + 1);
+    }
+    return best;
+}
+
 const char *firn_nearest(const char *word, const char *const *candidates, size_t count) {
     const char *nearest = NULL;
-    size_t fewest = 0;
+    size_t lowest = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t edits = distance(word, candidates[i]);
-        if (nearest != NULL && edits >= fewest) continue;
+        size_t found = score(word, candidates[i]);
+        if (nearest != NULL && found >= lowest) continue;
         nearest = candidates[i];
-        fewest = edits;
+        lowest = found;
     }
     return nearest;
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/** The candidate with the fewest edits, the first of several; NULL when there is no candidate. */
+/** The candidate with the fewest edits, to it or to its beginning; the first of several; NULL when there is no candidate. */
 const char *firn_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -1,6 +1,8 @@
 """Standard output that can't be written is a failure, and never lands in another file."""
 import os
+import signal
 import subprocess
+import time
 
 import kit
 
@@ -67,5 +69,19 @@ def names_can_not_steer_the_terminal(world):
     kit.check("\u001b" not in done.stderr, "control characters in a message")
 
 
-kit.main(full_disk, closed_pipe, closed_descriptors, what_was_done_is_said,
+def interrupt_while_printing(world):
+    """A reader that does not read: the signal ends the run, with its own exit code."""
+    table = kit.directory_table(world, "t", properties={f"k{i}": "x" * 1000 for i in range(3000)})
+    for number in signal.SIGINT, signal.SIGTERM:
+        process = subprocess.Popen([kit.FIRN, "describe", table], cwd=world.work, env=world.environment,
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        process.send_signal(number)
+        kit.equal(process.wait(timeout=30), 128 + number, "exit code")
+        process.stdout.close()
+        kit.contains(process.stderr.read(), f"stopped by {number.name}")
+        process.stderr.close()
+
+
+kit.main(interrupt_while_printing, full_disk, closed_pipe, closed_descriptors, what_was_done_is_said,
          names_can_not_steer_the_terminal)

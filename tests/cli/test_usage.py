@@ -36,6 +36,7 @@ def values(world):
     for text in ("x", "0", "-3", "3.0", "1e3", "5KB"):
         world.fails(2, f'option --min-input-files: "{text}" is no whole number', "plan", "a",
                     f"--min-input-files={text}")
+    world.fails(2, "option --threads: at most 1024", "plan", "a", "--threads", "99999")
     world.fails(2, 'option --lock-timeout: "soon" is no time', "compact", "a", "--lock-timeout=soon")
 
 
