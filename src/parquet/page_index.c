@@ -101,7 +101,7 @@ static firn_status read_slices(firn_thrift_reader *reader, const firn_thrift_fie
 }
 
 typedef struct index_counts {
-    size_t minima, maxima, nulls;
+    size_t minima, maxima, nulls, nans;
 } index_counts;
 
 static firn_status read_index_field(firn_thrift_reader *reader, const firn_thrift_field *field,
@@ -131,6 +131,9 @@ static firn_status read_index_field(firn_thrift_reader *reader, const firn_thrif
         return firn_thrift_list_i64(reader, field, "definition_level_histograms",
                                     &out->definition_level_histograms,
                                     &out->definition_level_histograms_count, error);
+    case 8:
+        return firn_thrift_list_i64(reader, field, "nan_counts", &out->nan_counts, &counts->nans,
+                                    error);
     default: return firn_thrift_skip(reader, field->type, error);
     }
 }
@@ -151,6 +154,9 @@ firn_status firn_parquet_parse_column_index(firn_slice bytes, const char *name, 
     }
     FIRN_TRY(check_count(&reader, "min_values", counts.minima, out->page_count, error));
     FIRN_TRY(check_count(&reader, "max_values", counts.maxima, out->page_count, error));
+    if (out->nan_counts != NULL) {
+        FIRN_TRY(check_count(&reader, "nan_counts", counts.nans, out->page_count, error));
+    }
     if (out->null_counts == NULL) return FIRN_OK;
     return check_count(&reader, "null_counts", counts.nulls, out->page_count, error);
 }
@@ -201,6 +207,9 @@ firn_status firn_parquet_write_column_index(const firn_parquet_column_index *ind
     if (index->definition_level_histograms != NULL) {
         firn_thrift_write_list_i64(&writer, 7, index->definition_level_histograms,
                                    index->definition_level_histograms_count);
+    }
+    if (index->nan_counts != NULL) {
+        firn_thrift_write_list_i64(&writer, 8, index->nan_counts, index->page_count);
     }
     firn_thrift_write_end(&writer);
     return writer.status;

@@ -170,6 +170,10 @@ static void check_page_bounds(const page_walk *walk, size_t values, size_t level
     truth t = truth_of(walk->s, walk->value, values, element);
     assert_int_equal(walk->columns.null_pages[walk->page], values == 0);
     assert_int_equal(walk->columns.null_counts[walk->page], levels - values);
+    assert_int_equal(walk->columns.nan_counts != NULL, kind_of(element) == KIND_FLOAT);
+    if (walk->columns.nan_counts != NULL) {
+        assert_int_equal(walk->columns.nan_counts[walk->page], t.nan_count);
+    }
     if (values == 0) return;
     check_bound(element, walk->columns.min_values[walk->page], t.minimum, false, false);
     check_bound(element, walk->columns.max_values[walk->page], t.maximum, true, false);
