@@ -30,6 +30,9 @@ static firn_status load_levels(firn_parquet_chunk_reader *reader, firn_error *er
             reader->repetition_part, v1 ? header->repetition_level_encoding : FIRN_PARQUET_RLE,
             leaf->maximum_repetition_level, count, &reader->repetition_levels, &ignored, error);
         FIRN_TRY(firn_error_wrap(error, status, "repetition levels"));
+        if (count > 0 && reader->page.first_level == 0 && reader->repetition_levels.data[0] != 0) {
+            return firn_fail(error, FIRN_CORRUPT, "the chunk begins in the middle of a row");
+        }
     }
     if (leaf->maximum_definition_level > 0) {
         firn_status status = decode_levels(

@@ -3,7 +3,7 @@
 
 #include "support/check.h"
 
-#include "parquet/file_reader.h"
+#include "parquet/chunk_reader.h"
 #include "parquet/thrift_write.h"
 
 static firn_parquet_schema_element group(const char *name, firn_parquet_repetition repetition,
@@ -450,6 +450,60 @@ static void limits_depth_and_size(void **state) {
     test_free(elements);
 }
 
+/* A plaintext footer whose only column is encrypted with a key of its own: there is no meta_data. */
+static void refuses_encrypted_columns_by_name(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_buffer bytes = firn_buffer_with_maximum(4096);
+    check_ok(firn_buffer_append_text(&bytes, "PAR1", &error), &error);
+    firn_thrift_writer writer = firn_thrift_writer_of(&bytes, &error);
+    firn_thrift_write_i32(&writer, 1, 1);
+    firn_thrift_write_list(&writer, 2, FIRN_THRIFT_STRUCT, 2);
+    firn_thrift_write_item_struct(&writer);
+    firn_thrift_write_text(&writer, 4, "root");
+    firn_thrift_write_i32(&writer, 5, 1);
+    firn_thrift_write_end(&writer);
+    firn_thrift_write_item_struct(&writer);
+    firn_thrift_write_i32(&writer, 1, FIRN_PARQUET_INT64);
+    firn_thrift_write_i32(&writer, 3, FIRN_PARQUET_REQUIRED);
+    firn_thrift_write_text(&writer, 4, "secret");
+    firn_thrift_write_end(&writer);
+    firn_thrift_write_i64(&writer, 3, 5);
+    firn_thrift_write_list(&writer, 4, FIRN_THRIFT_STRUCT, 1);
+    firn_thrift_write_item_struct(&writer);
+    firn_thrift_write_list(&writer, 1, FIRN_THRIFT_STRUCT, 1);
+    firn_thrift_write_item_struct(&writer);
+    firn_thrift_write_i64(&writer, 2, 4);
+    firn_thrift_write_struct(&writer, 8);
+    firn_thrift_write_empty(&writer, 2);
+    firn_thrift_write_end(&writer);
+    firn_thrift_write_text(&writer, 9, "sealed");
+    firn_thrift_write_end(&writer);
+    firn_thrift_write_i64(&writer, 2, 0);
+    firn_thrift_write_i64(&writer, 3, 5);
+    firn_thrift_write_end(&writer);
+    firn_thrift_write_struct(&writer, 8);
+    firn_thrift_write_empty(&writer, 1);
+    firn_thrift_write_end(&writer);
+    firn_thrift_write_end(&writer);
+    check_ok(writer.status, &error);
+    uint32_t length = (uint32_t)bytes.size - 4;
+    check_ok(firn_buffer_append(&bytes, &length, 4, &error), &error);
+    check_ok(firn_buffer_append_text(&bytes, "PAR1", &error), &error);
+    firn_memory_file memory = {bytes.data, bytes.size};
+    firn_read_at source = firn_read_at_memory(&memory, "some.parquet");
+    firn_parquet_file *file = NULL;
+    firn_parquet_chunk_reader *reader = NULL;
+    check_ok(firn_parquet_file_open(&source, &file, &error), &error);
+    assert_true(file->metadata->encrypted);
+    check_fails(firn_parquet_chunk_supported(file, 0, 0, &error), FIRN_UNSUPPORTED, &error,
+                "column secret is encrypted");
+    check_fails(firn_parquet_chunk_reader_open(file, 0, 0, &reader, &error), FIRN_UNSUPPORTED,
+                &error, "column secret is encrypted");
+    firn_parquet_file_close(file);
+    firn_buffer_release(&bytes);
+}
+
 static void expect_no_file(firn_slice bytes, firn_status code, const char *part) {
     firn_error error = {0};
     firn_memory_file memory = {bytes.data, bytes.size};
@@ -483,6 +537,7 @@ int main(void) {
         cmocka_unit_test(counts_levels),
         cmocka_unit_test(refuses_schemas_that_are_no_trees),
         cmocka_unit_test(limits_depth_and_size),
+        cmocka_unit_test(refuses_encrypted_columns_by_name),
         cmocka_unit_test(refuses_what_is_no_parquet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

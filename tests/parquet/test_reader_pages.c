@@ -234,6 +234,17 @@ static void reads_repeated_fields(void **state) {
     firn_buffer_release(&file);
 }
 
+static void refuses_a_chunk_that_begins_within_a_row(void **state) {
+    (void)state;
+    const fx_page pages[] = {
+        {.header = v1_header(2, FIRN_PARQUET_PLAIN),
+         .body = FX_BYTES(2, 0, 0, 0, 3, 0x01, 2, 0, 0, 0, 3, 0x03, 7, 0, 0, 0, 8, 0, 0, 0)}};
+    fx_chunk chunk = {.pages = pages, .page_count = 1, .num_rows = 1, .num_values = 2};
+    firn_buffer file = fx_parquet_file(&repeated_int, &chunk, 1);
+    expect_failure(&file, FIRN_CORRUPT, "middle of a row");
+    firn_buffer_release(&file);
+}
+
 static void checks_crcs(void **state) {
     (void)state;
     fx_page page = PLAIN_PAGE;
@@ -454,6 +465,7 @@ int main(void) {
         cmocka_unit_test(heeds_each_v2_page_s_own_flag),
         cmocka_unit_test(reads_deprecated_bit_packed_levels),
         cmocka_unit_test(reads_repeated_fields),
+        cmocka_unit_test(refuses_a_chunk_that_begins_within_a_row),
         cmocka_unit_test(checks_crcs),
         cmocka_unit_test(refuses_headers_that_lie),
         cmocka_unit_test(refuses_sizes_that_a_codec_cannot_reach),
