@@ -95,7 +95,7 @@ static firn_status add_bound(filling *fill, firn_bound_map *map, int32_t *ids, f
 
 static firn_status add_lower(filling *fill, const firn_field *field, firn_metrics_mode mode,
                              const firn_leaf_totals *totals, firn_error *error) {
-    firn_value value;
+    firn_value value = {0};
     FIRN_TRY(firn_plain_to_value(field->type, firn_buffer_slice(&totals->minimum), &value, error));
     if (mode.kind == FIRN_METRICS_TRUNCATE) firn_bound_truncate(&value, mode.truncate_length);
     if (!firn_bound_is_usable(&value)) return FIRN_OK;
@@ -105,7 +105,7 @@ static firn_status add_lower(filling *fill, const firn_field *field, firn_metric
 
 static firn_status add_upper(filling *fill, const firn_field *field, firn_metrics_mode mode,
                              const firn_leaf_totals *totals, firn_error *error) {
-    firn_value value;
+    firn_value value = {0};
     FIRN_TRY(firn_plain_to_value(field->type, firn_buffer_slice(&totals->maximum), &value, error));
     if (!firn_bound_is_usable(&value)) return FIRN_OK;
     if (mode.kind == FIRN_METRICS_TRUNCATE) {

@@ -66,7 +66,7 @@ static firn_status set_null(const firn_projector *projector, anchor_point anchor
 static firn_status set_value(const firn_projector *projector, anchor_point anchor,
                              const firn_field *field, const firn_parquet_node *output,
                              const firn_value *value, firn_error *error) {
-    firn_slice constant;
+    firn_slice constant = {NULL, 0};
     firn_status status =
         firn_plain_from_value(field->type, value, projector->arena, &constant, error);
     if (status != FIRN_OK) {
@@ -123,7 +123,7 @@ static firn_status set_default(const firn_projector *projector, anchor_point anc
         return firn_projection_fail(projector, field, FIRN_UNSUPPORTED, error,
                                     "initial defaults of lists and maps");
     }
-    firn_value value;
+    firn_value value = {0};
     firn_status status =
         firn_value_from_json(field->type, field->initial_default, projector->arena, &value, error);
     if (status != FIRN_OK) {

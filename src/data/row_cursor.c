@@ -182,7 +182,7 @@ firn_status firn_row_cursor_value(const firn_row_cursor *cursor, firn_value *out
     if (cursor->mapping->constant.data != NULL) {
         return firn_plain_to_value(cursor->type, cursor->mapping->constant, out, error);
     }
-    firn_slice raw;
+    firn_slice raw = {NULL, 0};
     FIRN_TRY(raw_value(cursor, &raw, error));
     firn_status status = converted(cursor, raw, out, error);
     return firn_error_wrap(error, status, "%s", cursor->location);

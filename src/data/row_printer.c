@@ -260,7 +260,7 @@ out:
 
 static firn_status print_leaf(firn_row_printer *printer, firn_row_cursor *cursor,
                               firn_error *error) {
-    firn_value value;
+    firn_value value = {0};
     FIRN_TRY(firn_row_cursor_value(cursor, &value, error));
     FIRN_TRY(firn_value_print(cursor->type, &value, true, &printer->text, error));
     return firn_row_cursor_next(cursor, error);
