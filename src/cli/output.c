@@ -11,15 +11,15 @@ static firn_status write_all(void *context, const void *data, size_t size, firn_
     const char *at = data;
     while (size > 0) {
         ssize_t written = write(STDOUT_FILENO, at, size);
-        if (written < 0 && errno == EINTR) {
-            FIRN_TRY(firn_cancel_check(error));
-            continue;
-        }
-        if (written < 0) {
+        if (written < 0 && errno != EINTR) {
             return firn_fail_errno(error, FIRN_IO, errno, "standard output can't be written");
         }
-        at += written;
-        size -= (size_t)written;
+        if (written > 0) {
+            at += written;
+            size -= (size_t)written;
+        }
+        /* A reader that does not read must not hold who wants to stop. */
+        if (size > 0) FIRN_TRY(firn_cancel_check(error));
     }
     return FIRN_OK;
 }
