@@ -43,10 +43,6 @@ void *firn_alloc(size_t size) {
     return malloc(size == 0 ? 1 : size);
 }
 
-void *firn_alloc_spared(size_t size) {
-    return malloc(size == 0 ? 1 : size);
-}
-
 void *firn_alloc_zeroed(size_t count, size_t size) {
     /* Checked here, since a sanitizer's calloc may end the process instead. */
     size_t total = 0;

@@ -21,12 +21,6 @@ char *firn_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /** NULL is allowed. */
 void firn_free(void *pointer);
 
-/**
- * Memory that planned failures spare, for a library that breaks where it gets none: the caller remembers
- * the failure that came before. NULL when the system has no memory left.
- */
-void *firn_alloc_spared(size_t size);
-
 /** Calls of an allocating function since the process began. */
 uint64_t firn_alloc_calls(void);
 

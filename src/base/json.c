@@ -2,86 +2,17 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "base/alloc.h"
-
-/*
- * Jansson drops some failed allocations (a token's text is then cut short and parsed as if whole), so
- * its result is believed only when none of its allocations failed. Jansson never switches threads
- * within a call, so that a flag for each thread is enough.
- */
-static _Thread_local bool allocation_failed;
-static _Thread_local bool parsing;
-
-/*
- * Jansson 2.14 writes past the end of a text whose buffer could not grow, so while it parses a planned
- * failure must not reach it: it gets the memory, and the result is thrown away. Where the system itself
- * has none left there is nothing to give.
- */
-static void *json_memory(size_t size) {
-    void *memory = firn_alloc(size);
-    if (memory != NULL) return memory;
-    allocation_failed = true;
-    return parsing ? firn_alloc_spared(size) : NULL;
-}
+#include "base/json_internal.h"
 
 static void route_memory(void) {
-    json_set_alloc_funcs(json_memory, firn_free);
+    json_set_alloc_funcs(firn_alloc, firn_free);
 }
 
 void firn_json_setup(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, route_memory);
-}
-
-firn_status firn_json_parse(firn_slice text, const char *what, json_t **out, firn_error *error) {
-    firn_json_setup();
-    /* Jansson takes a zero byte for the end and would believe what stands before it. */
-    const uint8_t *zero = text.size == 0 ? NULL : memchr(text.data, 0, text.size);
-    if (zero != NULL) {
-        return firn_fail_at(error, FIRN_CORRUPT, zero - text.data, "%s: not valid JSON: zero byte",
-                            what);
-    }
-    allocation_failed = false;
-    json_error_t reason;
-    const char *start = text.size == 0 ? "" : (const char *)text.data;
-    parsing = true;
-    json_t *value = json_loadb(start, text.size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &reason);
-    parsing = false;
-    if (allocation_failed) {
-        json_decref(value);
-        return firn_error_wrap(error, firn_fail_memory(error), "%s", what);
-    }
-    if (value == NULL) {
-        int64_t offset = reason.position < 0 ? 0 : reason.position;
-        return firn_fail_at(error, FIRN_CORRUPT, offset, "%s: not valid JSON: %s", what,
-                            reason.text);
-    }
-    *out = value;
-    return FIRN_OK;
-}
-
-typedef struct json_sink {
-    firn_buffer *out;
-    firn_error *error;
-    firn_status status;
-} json_sink;
-
-static int write_to_sink(const char *text, size_t size, void *context) {
-    json_sink *sink = context;
-    sink->status = firn_buffer_append(sink->out, text, size, sink->error);
-    return sink->status == FIRN_OK ? 0 : -1;
-}
-
-firn_status firn_json_write(const json_t *value, int indent, firn_buffer *out, firn_error *error) {
-    firn_json_setup();
-    json_sink sink = {out, error, FIRN_OK};
-    size_t flags = JSON_ENCODE_ANY;
-    flags |= indent > 0 ? JSON_INDENT(((size_t)indent)) : JSON_COMPACT;
-    if (json_dump_callback(value, write_to_sink, &sink, flags) == 0) return FIRN_OK;
-    if (sink.status != FIRN_OK) return sink.status;
-    return firn_fail_memory(error);
 }
 
 static const char *kind_name(const json_t *value) {
@@ -245,10 +176,12 @@ firn_status firn_json_object_optional(const json_t *object, const char *what, co
 
 firn_status firn_json_set(json_t *object, const char *key, json_t *value, firn_error *error) {
     if (value == NULL) return firn_fail_memory(error);
-    allocation_failed = false;
-    if (json_object_set_new(object, key, value) == 0) return FIRN_OK;
-    if (allocation_failed) return firn_fail_memory(error);
-    return firn_fail(error, FIRN_INVALID, "field %s can't be set: its name is not UTF-8", key);
+    if (!firn_json_is_utf8(key)) {
+        json_decref(value);
+        return firn_fail(error, FIRN_INVALID, "field %s can't be set: its name is not UTF-8", key);
+    }
+    if (json_object_set_new_nocheck(object, key, value) == 0) return FIRN_OK;
+    return firn_fail_memory(error);
 }
 
 firn_status firn_json_set_int(json_t *object, const char *key, int64_t value, firn_error *error) {
@@ -259,12 +192,10 @@ firn_status firn_json_set_int(json_t *object, const char *key, int64_t value, fi
 firn_status firn_json_set_text(json_t *object, const char *key, const char *value,
                                firn_error *error) {
     firn_json_setup();
-    allocation_failed = false;
-    json_t *text = json_string(value);
-    if (text == NULL && !allocation_failed) {
+    if (!firn_json_is_utf8(value)) {
         return firn_fail(error, FIRN_INVALID, "field %s: the text is not UTF-8", key);
     }
-    return firn_json_set(object, key, text, error);
+    return firn_json_set(object, key, json_string_nocheck(value), error);
 }
 
 firn_status firn_json_set_bool(json_t *object, const char *key, bool value, firn_error *error) {
