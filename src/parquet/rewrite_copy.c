@@ -30,6 +30,12 @@ bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter) {
     return chunk_of(rewriter)->compression == rewriter->options->compression;
 }
 
+/* No smaller than the writer would make it, or than what is worth a page. */
+static bool is_large_enough(const firn_parquet_rewriter *rewriter, int64_t values, int64_t size) {
+    return values >= SMALLEST_COPIED_PAGE || values >= rewriter->options->page_row_limit ||
+           size >= rewriter->options->page_size_bytes;
+}
+
 int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, int64_t *total) {
     *total = 0;
     if (rewriter->input == NULL || rewriter->mapping->levels_only) return 0;
@@ -47,11 +53,11 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
         pages += stats->count;
         if (stats->encoding == FIRN_PARQUET_PLAIN) plain += stats->count;
     }
-    if (pages > 0) {
-        return chunk->num_values / pages < SMALLEST_COPIED_PAGE && chunk->num_values > 0
-                   ? 0
-                   : (int64_t)((double)*total * (double)plain / (double)pages);
+    if (pages > 0 && !is_large_enough(rewriter, chunk->num_values / pages,
+                                      chunk->total_uncompressed_size / pages)) {
+        return 0;
     }
+    if (pages > 0) return (int64_t)((double)*total * (double)plain / (double)pages);
     for (size_t i = 0; i < chunk->encoding_count; i++) {
         if (chunk->encodings[i] != FIRN_PARQUET_PLAIN && chunk->encodings[i] != FIRN_PARQUET_RLE &&
             chunk->encodings[i] != FIRN_PARQUET_BIT_PACKED) {
@@ -116,11 +122,7 @@ bool firn_parquet_page_may_be_copied(const firn_parquet_rewriter *rewriter,
     if (!rewriter->may_copy || header->type != wanted || header->num_values <= 0) return false;
     if (!firn_parquet_chunk_writer_is_plain(rewriter->writer)) return false;
     if (!encoding_may_be_copied(rewriter, header) || !size_is_sound(rewriter, header)) return false;
-    if (header->num_values < SMALLEST_COPIED_PAGE &&
-        header->num_values < rewriter->options->page_row_limit &&
-        header->uncompressed_size < rewriter->options->page_size_bytes) {
-        return false;
-    }
+    if (!is_large_enough(rewriter, header->num_values, header->uncompressed_size)) return false;
     if (wanted == FIRN_PARQUET_DATA_PAGE_V2) return v2_header_is_sound(rewriter, header);
     /* A v1 page of a repeated column may begin within a row, and its header does not tell. */
     if (rewriter->output->maximum_repetition_level > 0) return false;

@@ -514,6 +514,82 @@ static void codec_version_and_size_forbid_copying(void **state) {
     for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
 }
 
+static void small_pages_are_made_anew(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(INT64)};
+    static const struct {
+        int32_t made, wanted; /* rows of a page */
+        bool copied;
+    } cases[] = {{4095, 20000, false}, {4096, 20000, true}, {500, 20000, false}, {500, 500, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_parquet_leaf_mapping mapping = identity();
+        firn_parquet_write_options options = default_options();
+        options.page_row_limit = cases[i].made;
+        options.dictionary_size_bytes = 0;
+        input in = {0};
+        int64_t rows = cases[i].made * 4;
+        in.s = stream_random(&random, &column, rows, (stream_mix){UINT64_MAX, 20});
+        make_input(&in, &column, rows, &options);
+        firn_parquet_piece piece = {.file = in.file, .row_count = rows, .mappings = &mapping};
+        options = default_options();
+        options.page_row_limit = cases[i].wanted;
+        output out = {0};
+        check_rewrite(&piece, 1, &column, &options, true, &in.s, &out);
+        assert_int_equal(out.rewrite.pages_copied, cases[i].copied ? 4 : 0);
+        input_release(&out.file);
+        input_release(&in);
+    }
+}
+
+/* Of a chunk whose last page is too small to copy, the NaN count can't be split. */
+static void nan_counts_of_chunks_copied_in_part(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"r", LEAF(FLOAT)};
+    for (int64_t count = 0; count < 2; count++) {
+        firn_parquet_leaf_mapping mapping = identity();
+        firn_parquet_write_options options = default_options();
+        options.page_row_limit = 5000;
+        options.dictionary_size_bytes = 0;
+        input in = {0};
+        in.s = stream_random(&random, &column, 5100, (stream_mix){1, 0});
+        make_input(&in, &column, 5100, &options);
+        firn_parquet_piece piece = {
+            .file = in.file, .row_count = 5100, .mappings = &mapping, .nan_counts = &count};
+        options.page_row_limit = 20000;
+        output out = {0};
+        check_rewrite(&piece, 1, &column, &options, true, &in.s, &out);
+        assert_int_equal(out.rewrite.pages_copied, 1);
+        assert_int_equal(out.rewrite.pages_encoded, 1);
+        assert_int_equal(out.counts.nan_count, count == 0 ? 0 : -1);
+        assert_true(out.has_bounds);
+        input_release(&out.file);
+        input_release(&in);
+    }
+}
+
+/* Unsigned bounds say nothing about the same bytes taken as signed. */
+static void bounds_of_another_order_are_dropped(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    column_case from = {"r", LEAF(INT64, LOGICAL(INTEGER, .bit_width = 64, .is_signed = false))};
+    column_case to = {"r", LEAF(INT64)};
+    firn_parquet_leaf_mapping mapping = identity();
+    input inputs[2];
+    firn_parquet_piece pieces[2];
+    two_inputs(&random, &from, 1, 0, inputs, pieces, &mapping);
+    stream wanted = both_streams(inputs);
+    firn_parquet_write_options options = default_options();
+    output out = {0};
+    check_rewrite(pieces, 2, &to, &options, true, &wanted, &out);
+    assert_int_equal(out.rewrite.pages_encoded, 0);
+    assert_false(out.has_bounds);
+    input_release(&out.file);
+    stream_release(&wanted);
+    for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+}
+
 /* Output level for each input level when the node at each place may be of another repetition. */
 static firn_parquet_leaf_mapping mapping_between(const char *from, const char *to) {
     firn_parquet_leaf_mapping mapping = {.levels_identical = false};
@@ -767,21 +843,24 @@ static void wrong_row_counts_are_corrupt(void **state) {
     (void)state;
     test_generator random = test_generator_new();
     firn_error error = {0};
-    static const column_case column = {"*", LEAF(INT64)};
-    firn_parquet_write_options options = default_options();
-    options.page_version = 1;
-    input in = {0};
-    in.s = stream_random(&random, &column, 100, (stream_mix){50, 20});
-    make_input(&in, &column, 100, &options);
-    firn_parquet_leaf_mapping mapping = identity();
-    for (int64_t claimed = 99; claimed <= 101; claimed += 2) {
-        ((firn_parquet_row_group *)(uintptr_t)in.file->metadata->row_groups)->num_rows = claimed;
-        firn_parquet_piece piece = {.file = in.file, .row_count = claimed, .mappings = &mapping};
-        output out = {0};
-        check_fails(rewrite(&piece, 1, &column, &options, true, &out, &error), FIRN_CORRUPT, &error,
-                    "column c0");
+    static const column_case cases[] = {{"*", LEAF(INT64)}, {"o", LEAF(INT64)}};
+    for (size_t i = 0; i < 2; i++) {
+        firn_parquet_write_options options = default_options();
+        input in = {0};
+        in.s = stream_random(&random, &cases[i], 100, (stream_mix){50, 20});
+        make_input(&in, &cases[i], 100, &options);
+        firn_parquet_leaf_mapping mapping = identity();
+        for (int64_t claimed = 99; claimed <= 101; claimed += 2) {
+            ((firn_parquet_row_group *)(uintptr_t)in.file->metadata->row_groups)->num_rows =
+                claimed;
+            firn_parquet_piece piece = {
+                .file = in.file, .row_count = claimed, .mappings = &mapping};
+            output out = {0};
+            check_fails(rewrite(&piece, 1, &cases[i], &options, true, &out, &error), FIRN_CORRUPT,
+                        &error, "column c0");
+        }
+        input_release(&in);
     }
-    input_release(&in);
 }
 
 int main(void) {
@@ -793,6 +872,9 @@ int main(void) {
         cmocka_unit_test(nan_bounds_are_dropped),
         cmocka_unit_test(int96_bounds_are_ignored),
         cmocka_unit_test(codec_version_and_size_forbid_copying),
+        cmocka_unit_test(small_pages_are_made_anew),
+        cmocka_unit_test(nan_counts_of_chunks_copied_in_part),
+        cmocka_unit_test(bounds_of_another_order_are_dropped),
         cmocka_unit_test(levels_are_mapped),
         cmocka_unit_test(nulls_keep_their_depth),
         cmocka_unit_test(a_null_where_none_may_be_is_corrupt),

@@ -180,8 +180,14 @@ static void check_page_bounds(const page_walk *walk, size_t values, size_t level
     if (walk->page == 0 || walk->columns.null_pages[walk->page - 1]) return;
     int order = compare(element, walk->columns.min_values[walk->page - 1],
                         walk->columns.min_values[walk->page]);
-    if (walk->columns.boundary_order == FIRN_PARQUET_ASCENDING) assert_true(order <= 0);
-    if (walk->columns.boundary_order == FIRN_PARQUET_DESCENDING) assert_true(order >= 0);
+    int maximum_order = compare(element, walk->columns.max_values[walk->page - 1],
+                                walk->columns.max_values[walk->page]);
+    if (walk->columns.boundary_order == FIRN_PARQUET_ASCENDING) {
+        assert_true(order <= 0 && maximum_order <= 0);
+    }
+    if (walk->columns.boundary_order == FIRN_PARQUET_DESCENDING) {
+        assert_true(order >= 0 && maximum_order >= 0);
+    }
 }
 
 static void check_page(page_walk *walk, const firn_parquet_page *page) {
@@ -263,7 +269,17 @@ static void check_pages(const stream *s, const firn_parquet_file *file, const fi
         chunk->data_page_offset - (chunk->has_dictionary_page_offset ? chunk->dictionary_page_offset
                                                                      : chunk->data_page_offset);
     assert_int_equal(chunk->total_compressed_size, walk.size + dictionary);
-    if (dictionary == 0) assert_int_equal(chunk->total_uncompressed_size, walk.uncompressed);
+    if (dictionary > 0) {
+        firn_parquet_page_header header;
+        size_t size;
+        firn_slice page =
+            firn_slice_of(bytes->data + chunk->dictionary_page_offset, (size_t)dictionary);
+        check_ok(firn_parquet_parse_page_header(page, "test", &header, &size, &error), &error);
+        assert_int_equal(header.type, FIRN_PARQUET_DICTIONARY_PAGE);
+        assert_int_equal(size + (size_t)header.compressed_size, page.size);
+        walk.uncompressed += (int64_t)size + header.uncompressed_size;
+    }
+    assert_int_equal(chunk->total_uncompressed_size, walk.uncompressed);
     check_encodings(&walk, chunk);
     firn_parquet_chunk_reader_close(reader);
     firn_arena_free(arena);
