@@ -130,6 +130,8 @@ static void test_nearest(void **state) {
     assert_string_equal(firn_nearest("ocmpact", words, 3), "compact");
     assert_string_equal(firn_nearest("TABLE", words, 3), "tables");
     assert_string_equal(firn_nearest("", words, 3), "tables");
+    static const char *const options[] = {"ref", "target-file-size-bytes", "yes"};
+    assert_string_equal(firn_nearest("targt", options, 3), "target-file-size-bytes");
     assert_null(firn_nearest("x", words, 0));
     char longest[1000];
     memset(longest, 'd', sizeof longest - 1);
