@@ -1,6 +1,7 @@
 /**
- * JSON: a thin, strict front to Jansson. Objects keep the order of their keys, so that what firn does not
- * understand is written back as it came. Integers are exact int64: a fraction, an exponent or an overflow
+ * JSON (RFC 8259): a strict reader and a writer for the trees of Jansson, whose own parser and writer are
+ * not used. Objects keep the order of their keys, so that what firn does not understand is written back as
+ * it came. Integers are exact int64: a fraction, an exponent or an overflow
  * where an integer is due is an error, never rounded.
  */
 #ifndef FIRN_BASE_JSON_H
@@ -15,10 +16,17 @@
 /** Routes Jansson's memory through base/alloc. Called once by whoever starts (cli, tests, the public API); harmless again. */
 void firn_json_setup(void);
 
-/** Parses one document; `what` names it in messages; CORRUPT with the byte offset. Duplicate keys are refused; nesting is limited. Owned: json_decref. */
+/**
+ * Parses one document; `what` names it in messages; CORRUPT with the byte offset. Duplicate keys are refused;
+ * nesting is limited. Owned: json_decref. Equal texts and integers may be one value with several references:
+ * replace them within what holds them, never set them anew in place (json_string_set, json_integer_set).
+ */
 firn_status firn_json_parse(firn_slice text, const char *what, json_t **out, firn_error *error);
 
-/** Appends compact (`indent` 0) or indented text. */
+/**
+ * Appends compact (`indent` 0) or indented text; nothing where it fails. INVALID for text that is not UTF-8 and
+ * for what the reader would refuse as too deep.
+ */
 firn_status firn_json_write(const json_t *value, int indent, firn_buffer *out, firn_error *error);
 
 /* Getters: `object` borrowed, key by name. The required ones fail with CORRUPT "`what`: field `key`: …" when the key is

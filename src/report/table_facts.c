@@ -149,9 +149,9 @@ static firn_cell summary_cell(firn_report *report, const firn_snapshot *snapshot
 
 static firn_cell summary_json(firn_report *report, const firn_snapshot *snapshot) {
     if (snapshot->summary == NULL) return firn_cell_null();
-    /* Only printed, so the reference that firn_report_json gives up is a deep copy. */
-    json_t *copy = json_deep_copy(snapshot->summary);
-    return firn_cell_json(firn_report_json(report, copy), NULL);
+    /* Only printed: the reference that firn_report_json gives up is one more to the same value. */
+    json_t *summary = json_incref((json_t *)snapshot->summary);
+    return firn_cell_json(firn_report_json(report, summary), NULL);
 }
 
 static firn_cell parent_cell(const firn_snapshot *snapshot) {

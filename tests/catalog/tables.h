@@ -54,20 +54,10 @@ static inline firn_status set_property(firn_catalog *catalog, firn_table_name na
     return status;
 }
 
-/** Jansson does not stand failing allocations of its own: they are kept out of the game. */
-static inline void spare_jansson(void) {
-    firn_json_setup();
-    json_set_alloc_funcs(malloc, free);
-}
-
-/**
- * It also forgets when a key could not be written; that is caught before anything reaches a file.
- * And without memory to read back what was committed, the outcome is unknown.
- */
+/** Without memory to read back what was committed, the outcome is unknown. */
 static inline firn_status as_memory(firn_status status, firn_error *error) {
-    bool damaged = status == FIRN_IO && strstr(error->message, "came out damaged") != NULL;
     bool unknown = status == FIRN_COMMIT_UNKNOWN && strstr(error->message, "out of memory") != NULL;
-    return damaged || unknown ? firn_fail_memory(error) : status;
+    return unknown ? firn_fail_memory(error) : status;
 }
 
 static inline void check_property(const firn_table_metadata *metadata, const char *key,

@@ -453,7 +453,6 @@ static firn_status discover(void *context, firn_error *error) {
 }
 
 static void test_allocations(void **state) {
-    spare_jansson();
     (void)state;
     fixture f = {.table = firn_strdup("/t"), .metadata = firn_strdup("/t/metadata")};
     check_ok(firn_storage_memory(&f.storage, &f.error), &f.error);

@@ -543,7 +543,6 @@ out:
 }
 
 static void test_allocations(void **state) {
-    spare_jansson();
     fixture *f = *state;
     firn_storage_free(f->storage);
     firn_free(f->location);
