@@ -306,7 +306,9 @@ def sort_key(row):
 
 
 def plain(value):
-    """Values as the oracle has them: maps as dicts, decimals and uuids comparable."""
+    """Values in one form: maps as dicts, an empty map as an empty list (PyArrow tells no difference), decimals as text."""
+    if value == {}:
+        return []
     if isinstance(value, list) and value and all(isinstance(v, tuple) for v in value):
         return {k: plain(v) for k, v in value}
     if isinstance(value, list):
