@@ -83,8 +83,8 @@ static const type_case cases[] = {
     {"timestamptz", FIRN_PARQUET_INT64, 0, TIMESTAMP(MICROS, false), REFUSED, 0},
     {"timestamptz", FIRN_PARQUET_INT96, 0, NONE, FIRN_PARQUET_CONVERT_INT96_TO_MICROS, 1},
     {"timestamp_ns", FIRN_PARQUET_INT64, 0, TIMESTAMP(NANOS, false), SAME, 1},
-    {"timestamp_ns", FIRN_PARQUET_INT64, 0, TIMESTAMP(MILLIS, false),
-     FIRN_PARQUET_CONVERT_SCALE_UP, 1000000},
+    {"timestamp_ns", FIRN_PARQUET_INT64, 0, TIMESTAMP(MILLIS, false), FIRN_PARQUET_CONVERT_SCALE_UP,
+     1000000},
     {"timestamp_ns", FIRN_PARQUET_INT96, 0, NONE, REFUSED, 0},
     {"string", FIRN_PARQUET_BYTE_ARRAY, 0, OF(STRING), SAME, 1},
     {"string", FIRN_PARQUET_BYTE_ARRAY, 0, NONE, SAME, 1},
@@ -115,23 +115,21 @@ static void check_case(const type_case *test) {
     check_ok(firn_parquet_elements_of_schema(metadata->schema, arena, &elements, &count, &error),
              &error);
     check_ok(firn_parquet_schema_build(elements, count, "t", arena, &output, &error), &error);
-    firn_parquet_schema_element given[2] = {
-        elements[0],
-        {.has_type = true,
-         .type = test->physical,
-         .type_length = test->length,
-         .has_repetition = true,
-         .repetition = FIRN_PARQUET_OPTIONAL,
-         .name = "a",
-         .has_field_id = true,
-         .field_id = 1,
-         .logical = test->logical}};
+    firn_parquet_schema_element given[2] = {elements[0],
+                                            {.has_type = true,
+                                             .type = test->physical,
+                                             .type_length = test->length,
+                                             .has_repetition = true,
+                                             .repetition = FIRN_PARQUET_OPTIONAL,
+                                             .name = "a",
+                                             .has_field_id = true,
+                                             .field_id = 1,
+                                             .logical = test->logical}};
     firn_parquet_file file = {0};
     check_ok(firn_parquet_schema_build(given, 2, "f", arena, &file.schema, &error), &error);
     firn_projection projection = {0};
-    firn_status status =
-        firn_projection_build(metadata->schema, output, &file, "file.x", NULL, NULL, NULL, 2,
-                              arena, &projection, &error);
+    firn_status status = firn_projection_build(metadata->schema, output, &file, "file.x", NULL,
+                                               NULL, NULL, 2, arena, &projection, &error);
     if (test->conversion == REFUSED) {
         check_fails(status, FIRN_UNSUPPORTED, &error, "file.x: column \"a\" (field id 1)");
         check_fails(status, FIRN_UNSUPPORTED, &error, test->table);
