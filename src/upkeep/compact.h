@@ -12,6 +12,7 @@ typedef struct firn_compact_options {
     int64_t min_input_files;    /**< 5 */
     int64_t max_file_group_size_bytes; /**< 100 GiB */
     bool rewrite_all;
+    bool preview; /**< somebody looks at the plan: expected bytes are estimated for every group */
     int64_t memory_bytes; /**< 0: a quarter of the machine's or the cgroup's */
     size_t threads;       /**< 0: the cores */
     bool verify;

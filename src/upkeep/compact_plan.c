@@ -164,8 +164,8 @@ static bool is_candidate(const planner *plan, const firn_live_file *file,
 }
 
 static const char *size_text(firn_arena *arena, int64_t bytes) {
-    if (bytes >= (int64_t)10 << 20) return firn_arena_format(arena, "%" PRId64 " MiB", bytes >> 20);
-    if (bytes >= (int64_t)10 << 10) return firn_arena_format(arena, "%" PRId64 " KiB", bytes >> 10);
+    if (bytes >= (int64_t)10 << 20) return firn_arena_format(arena, "%" PRId64 " MB", bytes >> 20);
+    if (bytes >= (int64_t)10 << 10) return firn_arena_format(arena, "%" PRId64 " KB", bytes >> 10);
     return firn_arena_format(arena, "%" PRId64 " bytes", bytes);
 }
 
