@@ -14,7 +14,7 @@ typedef struct firn_rewrite_progress {
 
 typedef struct firn_rewrite_settings {
     firn_table *table;         /**< pinned; only read */
-    firn_storage *destination; /**< where outputs go; NULL: the table\'s own storage */
+    firn_storage *destination; /**< where outputs go; NULL: the table's own storage */
     firn_journal *journal;     /**< every output is named here first; nullable in tests */
     firn_pool *pool;
     int64_t memory_bytes; /**< --memory */
