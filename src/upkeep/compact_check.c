@@ -41,7 +41,7 @@ static firn_status expect_outputs(const planner *plan, const firn_rewrite_settin
                                   const firn_rewrite_group *input, firn_compact_group *group,
                                   int64_t sample_bytes, firn_error *error) {
     int64_t target = plan->out->target_file_size_bytes;
-    group->output_bytes = group->bytes;
+    group->output_bytes = -1;
     if (!plan->options->preview && group->bytes <= target) return FIRN_OK;
     FIRN_TRY(firn_rewrite_estimate(settings, input, sample_bytes, &group->output_bytes, error));
     group->output_count = firn_compact_output_count(group->output_bytes, target);
