@@ -621,7 +621,7 @@ static void sweep_over(const char *document, const char *updates) {
     firn_error error = {0};
     firn_table_metadata *base = fx_parse(fx_json(document));
     json_t *before = json_deep_copy(base->json);
-    sweep work = {base, {NULL, NULL}};
+    sweep work = {.base = base};
     check_ok(firn_table_update_init(&work.update, &error), &error);
     json_decref(work.update.updates);
     work.update.updates = fx_json(updates);
