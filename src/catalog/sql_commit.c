@@ -57,18 +57,21 @@ static firn_status insert_row(const pointer_swap *swap, const firn_sql_connectio
 }
 
 /* The transaction. *uncertain is set once COMMIT was asked for: a failure then proves nothing. */
-static firn_status run_transaction(const pointer_swap *swap, const firn_sql_connection *connection,
+static firn_status run_transaction(const pointer_swap *swap, firn_sql_connection *connection,
                                    bool *uncertain, firn_error *error) {
     const char *what = swap->new_location;
     /*
      * Also the folder's entry of the journal: a commit that was reported must outlive a power cut.
      */
     FIRN_TRY(firn_sql_execute(connection, "PRAGMA synchronous=EXTRA", NULL, 0, error));
+    (void)firn_sql_let_cancel(connection, true);
     FIRN_TRY(firn_sql_execute(connection, "BEGIN IMMEDIATE", NULL, 0, error));
     FIRN_TRY(firn_fault_point("catalog", what, false, error));
     FIRN_TRY(swap->old_location == NULL ? insert_row(swap, connection, error)
                                         : update_row(swap, connection, error));
     FIRN_TRY(firn_fault_point("catalog", what, true, error));
+    /* A commit that was asked for is not given up for a signal. */
+    (void)firn_sql_let_cancel(connection, false);
     *uncertain = true;
     FIRN_TRY(firn_fault_point("catalog", what, false, error));
     FIRN_TRY(firn_sql_execute(connection, "COMMIT", NULL, 0, error));

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vector.h"
@@ -195,14 +196,17 @@ static firn_status fail_locked(const firn_journal *journal, const firn_table *ta
 
 static firn_status lock(firn_journal *journal, const firn_table *table, int64_t timeout_ms,
                         firn_error *error) {
-    int64_t deadline = firn_clock_monotonic_ns() + timeout_ms * 1000000;
+    int64_t start = firn_clock_monotonic_ns();
     while (flock(journal->file, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) {
             return firn_fail_errno(error, FIRN_IO, errno, "journal %s: can't be locked",
                                    journal->path);
         }
-        if (firn_clock_monotonic_ns() >= deadline) return fail_locked(journal, table, error);
+        FIRN_TRY(firn_cancel_check(error));
+        if ((firn_clock_monotonic_ns() - start) / 1000000 >= timeout_ms) {
+            return fail_locked(journal, table, error);
+        }
         struct timespec pause = {0, LOCK_POLL_NS};
         nanosleep(&pause, NULL);
     }

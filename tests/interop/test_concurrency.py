@@ -2,9 +2,12 @@
 Runs that meet: a table in two catalogs, of which one was left by a kill; a run that waited for another one; and limits that
 make everything one file.
 """
+import fcntl
 import json
 import os
 import shutil
+import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -92,6 +95,35 @@ def waits_for_the_other_run():
     kit.same_rows(kit.read("pyiceberg", where), rows, "rows")
 
 
+def signal_while_waiting(held):
+    """A signal ends waiting at once: for the catalog, before the first read or the commit, or for another run."""
+    folder, _, where, arguments = fresh("signal-" + held, commits=6, rows=10, partitioned=False)
+    below = os.path.join(folder, "warehouse")
+    before = files_below(below)
+    state = {"FIRN_STATE_DIR": os.path.join(folder, "state")}
+    kit.firn("compact", *arguments, "--yes", environment={**state, "FIRN_FAULT": "fail:1:create"}, program=kit.FAULTS,
+             expect=1)
+    database = sqlite3.connect(os.path.join(folder, "catalog.db"), isolation_level=None)
+    journal = os.path.join(folder, "state", os.listdir(os.path.join(folder, "state"))[0])
+    with open(journal, "rb+") as lock:
+        if held == "journal":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        else:
+            database.execute("BEGIN " + held)
+        with subprocess.Popen([kit.FIRN, "compact", *arguments, "--yes", "--lock-timeout", "9223372036s"], env={**os.environ, **state},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            time.sleep(1)
+            kit.check(run.poll() is None, "the run was to wait")
+            start = time.monotonic()
+            run.send_signal(signal.SIGTERM)
+            _, err = run.communicate(timeout=50)
+            took = time.monotonic() - start
+        kit.check(run.returncode == 143 and took < 5, f"exit {run.returncode} after {took:.1f} s: {err}")
+        database.close()
+    kit.check(files_below(below) == before, "left behind")
+    kit.firn("compact", *arguments, "--yes", environment=state)
+
+
 def target_without_limit():
     """The largest number as target size means one file, in the option and in the property."""
     most = str(2**63 - 1)
@@ -170,6 +202,10 @@ def killed_runs_leave_nothing(kind):
 
 try:
     kit.main([("killed_runs_leave_nothing_sql", killed_runs_leave_nothing, "sql"),
-              ("killed_runs_leave_nothing_directory", killed_runs_leave_nothing, "directory"), two_catalogs, same_catalog_by_another_path, waits_for_the_other_run, target_without_limit])
+              ("killed_runs_leave_nothing_directory", killed_runs_leave_nothing, "directory"), two_catalogs, same_catalog_by_another_path, waits_for_the_other_run,
+              ("signal_while_the_catalog_is_locked", signal_while_waiting, "EXCLUSIVE"),
+              ("signal_before_the_commit", signal_while_waiting, "IMMEDIATE"),
+              ("signal_while_another_run_works", signal_while_waiting, "journal"),
+              target_without_limit])
 finally:
     shutil.rmtree(ROOT, ignore_errors=True)
