@@ -15,6 +15,13 @@ _firn_options_of()
                 "--memory --threads"
             ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
+        parquet)
+            case "$2" in
+                inspect) echo "$common --pages" ;;
+                verify) echo "$common --memory --threads" ;;
+                *) echo "$common" ;;
+            esac
+            ;;
         demo) echo "$common --memory --threads" ;;
         *) echo "$common" ;;
     esac
@@ -24,8 +31,8 @@ _firn()
 {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="tables describe snapshots refs files manifests history plan compact catalog doctor
-        config demo help"
+    local verbs="tables describe snapshots refs files manifests history plan compact catalog parquet
+        doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in
@@ -55,13 +62,16 @@ _firn()
         esac
     done
     if [[ $current == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_firn_options_of "$verb")" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "$(_firn_options_of "$verb" "$second")" -- "$current")
         return
     fi
     case "$verb:$second" in
         :) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
         help:) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
         catalog: | help:catalog) mapfile -t COMPREPLY < <(compgen -W "register" -- "$current") ;;
+        parquet: | help:parquet)
+            mapfile -t COMPREPLY < <(compgen -W "inspect verify" -- "$current")
+            ;;
         config: | help:config) mapfile -t COMPREPLY < <(compgen -W "show validate" -- "$current") ;;
         demo: | help:demo) mapfile -t COMPREPLY < <(compgen -W "small-files" -- "$current") ;;
         tables:* | config:show | help:*) ;;

@@ -12,6 +12,8 @@ const firn_option firn_option_table[] = {
      "the branch or tag to look at; without it main"},
     {"content-hash", 0, FIRN_OPTION_FLAG, MEMBER(content_hash), FIRN_OPTIONS_CONTENT, NULL,
      "read every row and show a hash of them that does not depend on their order"},
+    {"pages", 0, FIRN_OPTION_FLAG, MEMBER(pages), FIRN_OPTIONS_PAGES, NULL,
+     "show each page of each column, too"},
     {"target-file-size-bytes", 0, FIRN_OPTION_BYTES, MEMBER(target_file_size_bytes),
      FIRN_OPTIONS_PLAN, "BYTES",
      "size of the files to make; without it write.target-file-size-bytes of the table, else 512MB"},

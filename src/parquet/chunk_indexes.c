@@ -105,12 +105,12 @@ bool firn_parquet_bound_fits(const firn_parquet_schema_element *element, firn_sl
 static firn_status check_entry(const fetch *state, const firn_parquet_column_index *index,
                                size_t page, firn_error *error) {
     const firn_parquet_schema_element *element = state->leaf->node->element;
-    int64_t nulls = index->null_counts == NULL ? -1 : index->null_counts[page];
-    if (nulls < -1 || nulls > state->chunk->num_values) {
+    int64_t nulls = index->null_counts == NULL ? 0 : index->null_counts[page];
+    if (nulls < 0 || nulls > state->chunk->num_values) {
         return firn_fail(error, FIRN_CORRUPT, "page %zu has %lld nulls", page, (long long)nulls);
     }
     if (index->null_pages[page]) {
-        if (nulls != 0) return FIRN_OK;
+        if (nulls != 0 || index->null_counts == NULL) return FIRN_OK;
         return firn_fail(error, FIRN_CORRUPT, "page %zu holds only nulls, and none", page);
     }
     if (!firn_parquet_bound_fits(element, index->min_values[page]) ||
@@ -150,12 +150,13 @@ static firn_status check_boundary_order(const fetch *state, const firn_parquet_c
 }
 
 static firn_status check_column_index(const fetch *state, const firn_parquet_column_index *index,
-                                      const firn_parquet_chunk_indexes *out, firn_error *error) {
+                                      firn_parquet_chunk_indexes *out, firn_error *error) {
     const firn_parquet_file_metadata *metadata = state->file->metadata;
     size_t leaf = (size_t)state->leaf->index;
     if (firn_parquet_order_of(state->leaf->node->element) == FIRN_PARQUET_ORDER_NONE ||
         metadata->column_orders == NULL || leaf >= metadata->column_order_count ||
         metadata->column_orders[leaf] != 1) {
+        out->column_index_undefined = true;
         return firn_fail(error, FIRN_UNSUPPORTED, "the order of its bounds is not defined");
     }
     if (out->has_offset_index && out->offset_index.page_count != index->page_count) {

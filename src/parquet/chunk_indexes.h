@@ -16,6 +16,7 @@ typedef struct firn_parquet_chunk_indexes {
     firn_parquet_bloom_filter bloom_filter;
     /* Why one that the footer names was left out; NULL: it was not, or there is none. */
     const char *offset_index_problem, *column_index_problem, *bloom_filter_problem;
+    bool column_index_undefined; /**< the problem is only that the column has no defined order */
 } firn_parquet_chunk_indexes;
 
 /** Which to fetch. */
