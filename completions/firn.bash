@@ -17,6 +17,10 @@ _firn_options_of()
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
             case "$2" in
+                merge)
+                    echo "$common --memory --threads --output --force --compression" \
+                        "--row-group-size-bytes"
+                    ;;
                 inspect) echo "$common --pages" ;;
                 verify) echo "$common --memory --threads" ;;
                 *) echo "$common" ;;
@@ -36,13 +40,18 @@ _firn()
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in
-        --catalog | --config)
+        --catalog | --config | --output | -o)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             compopt -o filenames 2>/dev/null
             return
             ;;
         --catalog-name | --ref | --target-file-size-bytes | --min-input-files | \
-            --max-file-group-size-bytes | --memory | --threads | --lock-timeout)
+            --max-file-group-size-bytes | --memory | --threads | --lock-timeout | \
+            --row-group-size-bytes)
+            return
+            ;;
+        --compression)
+            mapfile -t COMPREPLY < <(compgen -W "zstd snappy gzip brotli lz4_raw none" -- "$current")
             return
             ;;
     esac
@@ -50,7 +59,7 @@ _firn()
         case "${COMP_WORDS[i]}" in
             --catalog | --config | --catalog-name | --ref | --target-file-size-bytes | \
                 --min-input-files | --max-file-group-size-bytes | --memory | --threads | \
-                --lock-timeout) ((i++)) ;;
+                --lock-timeout | --output | -o | --compression | --row-group-size-bytes) ((i++)) ;;
             -*) ;;
             *)
                 if [[ -z $verb ]]; then
@@ -70,7 +79,7 @@ _firn()
         help:) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
         catalog: | help:catalog) mapfile -t COMPREPLY < <(compgen -W "register" -- "$current") ;;
         parquet: | help:parquet)
-            mapfile -t COMPREPLY < <(compgen -W "inspect verify" -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W "inspect merge verify" -- "$current")
             ;;
         config: | help:config) mapfile -t COMPREPLY < <(compgen -W "show validate" -- "$current") ;;
         demo: | help:demo) mapfile -t COMPREPLY < <(compgen -W "small-files" -- "$current") ;;
