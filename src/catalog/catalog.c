@@ -121,3 +121,12 @@ firn_status firn_catalog_check_writable(firn_catalog *catalog, firn_table_name n
 const char *firn_catalog_describe(const firn_catalog *catalog) {
     return catalog->operations->describe(catalog->implementation);
 }
+
+firn_status firn_catalog_identity(const firn_catalog *catalog, firn_table_name name, char **out,
+                                  firn_error *error) {
+    if (catalog->operations->identity != NULL) {
+        return catalog->operations->identity(catalog->implementation, complete(name), out, error);
+    }
+    *out = firn_strdup("");
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}

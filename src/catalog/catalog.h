@@ -48,6 +48,9 @@ typedef struct firn_catalog_operations {
                                   const char *metadata_location, firn_error *error);
     firn_status (*check_writable)(void *implementation, firn_table_name name, firn_error *error);
     const char *(*describe)(void *implementation);
+    /** NULL: the table's location says all. */
+    firn_status (*identity)(void *implementation, firn_table_name name, char **out,
+                            firn_error *error);
     void (*free)(void *implementation);
 } firn_catalog_operations;
 
@@ -103,6 +106,13 @@ firn_status firn_catalog_check_writable(firn_catalog *catalog, firn_table_name n
                                         firn_error *error);
 /** "SQLite catalog 'default' in /x/catalog.db" … */
 const char *firn_catalog_describe(const firn_catalog *catalog);
+/**
+ * Tells one pointer from every other one: the same table may be registered under several names and
+ * in several catalogs, each of which moves on its own. Equal for the same file by another path.
+ * Owned (firn_free).
+ */
+firn_status firn_catalog_identity(const firn_catalog *catalog, firn_table_name name, char **out,
+                                  firn_error *error);
 
 /* The catalogs. `storage` is borrowed. */
 

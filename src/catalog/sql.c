@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -171,6 +172,18 @@ static const char *sql_describe(void *implementation) {
     return catalog->description;
 }
 
+/* Parts are told apart by their lengths: names may hold any character. */
+static firn_status sql_identity(void *implementation, firn_table_name name, char **out,
+                                firn_error *error) {
+    const firn_sql_catalog *catalog = implementation;
+    char real[PATH_MAX];
+    const char *path = realpath(catalog->path, real) == NULL ? catalog->path : real;
+    *out = firn_format("sqlite %zu %zu %zu %zu\n%s\n%s\n%s\n%s", strlen(path),
+                       strlen(catalog->name), strlen(name.namespace_name), strlen(name.name), path,
+                       catalog->name, name.namespace_name, name.name);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
 static void sql_free(void *implementation) {
     firn_sql_catalog *catalog = implementation;
     firn_free(catalog->path);
@@ -280,6 +293,7 @@ firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage 
         .register_table = firn_sql_register,
         .check_writable = firn_sql_check_writable,
         .describe = sql_describe,
+        .identity = sql_identity,
         .free = sql_free,
     };
     firn_catalog *catalog = firn_alloc_zeroed(1, sizeof *catalog);

@@ -81,6 +81,7 @@ static void add_advice(const firn_session *session, firn_section *root, bool rea
 static firn_status compact(firn_session *session, bool acts, firn_error *error) {
     FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], !acts, error));
     firn_compact_options options = compact_options(session->options);
+    options.preview = !acts;
     firn_compact_plan *plan = NULL;
     FIRN_TRY(firn_compact_plan_table(session->table, &options, &plan, error));
     firn_status status = FIRN_OK;

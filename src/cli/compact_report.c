@@ -14,6 +14,11 @@ static const char *partition_text(firn_report *report, const firn_compact_group 
     return firn_report_copy(report, group->partition_text);
 }
 
+/* Not every plan says how large the outputs will be: it costs a trial. */
+static firn_cell expected_bytes(int64_t bytes) {
+    return bytes < 0 ? firn_cell_null() : firn_cell_bytes(bytes);
+}
+
 /* All groups for programs, in one list. */
 static void add_json_groups(firn_section *section, const firn_compact_plan *plan) {
     static const firn_column columns[] = {
@@ -32,7 +37,7 @@ static void add_json_groups(firn_section *section, const firn_compact_plan *plan
             firn_cell_bytes(group->bytes),
             firn_cell_count(group->rows),
             firn_cell_count((int64_t)group->output_count),
-            firn_cell_bytes(group->output_bytes),
+            expected_bytes(group->output_bytes),
             firn_cell_text(firn_report_copy(report, group->reason)),
         };
         firn_rows_add(rows, cells);
@@ -56,7 +61,7 @@ static void add_selected(firn_section *section, const firn_compact_plan *plan) {
             firn_cell_bytes(group->bytes),
             firn_cell_count(group->rows),
             firn_cell_text(into),
-            firn_cell_bytes(group->output_bytes),
+            expected_bytes(group->output_bytes),
             firn_cell_text(firn_report_copy(report, group->reason)),
         };
         firn_rows_add(rows, cells);
@@ -98,7 +103,7 @@ static void add_sums(firn_section *section, const firn_compact_plan *plan) {
     firn_section_add(section, "input_bytes", "size to rewrite", firn_cell_bytes(plan->input_bytes));
     firn_section_add(section, "output_files", "files expected",
                      firn_cell_count((int64_t)plan->output_files));
-    firn_section_add(section, "output_bytes", "size expected", firn_cell_bytes(plan->output_bytes));
+    firn_section_add(section, "output_bytes", "size expected", expected_bytes(plan->output_bytes));
 }
 
 void firn_report_compact_plan(firn_section *root, const firn_compact_plan *plan) {

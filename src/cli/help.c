@@ -106,19 +106,37 @@ static firn_status fail_topic(const char *topic, firn_error *error) {
                      firn_nearest(topic, names, firn_verb_count));
 }
 
-firn_status firn_command_help(firn_session *session, firn_error *error) {
-    const firn_options *options = session->options;
-    const firn_verb *verb = NULL;
-    if (options->argument_count > 0) {
-        char topic[64];
-        bool two = options->argument_count > 1;
-        snprintf(topic, sizeof topic, "%.30s%s%.30s", options->arguments[0], two ? " " : "",
-                 two ? options->arguments[1] : "");
-        verb = firn_verb_find(topic);
-        if (verb == NULL) return fail_topic(topic, error);
+/* "demo" names every verb whose first word it is. *found tells whether there was one. */
+static firn_status append_family(const char *word, firn_buffer *out, bool *found,
+                                 firn_error *error) {
+    size_t length = strlen(word);
+    *found = false;
+    for (size_t i = 0; i < firn_verb_count; i++) {
+        const firn_verb *verb = &firn_verb_table[i];
+        if (strncmp(verb->name, word, length) != 0 || verb->name[length] != ' ') continue;
+        if (*found) FIRN_TRY(firn_buffer_append_byte(out, '\n', error));
+        FIRN_TRY(firn_help_append(verb, out, error));
+        *found = true;
     }
+    return FIRN_OK;
+}
+
+static firn_status append_topic(const firn_options *options, firn_buffer *out, firn_error *error) {
+    if (options->argument_count == 0) return firn_help_append(NULL, out, error);
+    char topic[64];
+    bool two = options->argument_count > 1;
+    bool found = false;
+    snprintf(topic, sizeof topic, "%.30s%s%.30s", options->arguments[0], two ? " " : "",
+             two ? options->arguments[1] : "");
+    const firn_verb *verb = firn_verb_find(topic);
+    if (verb != NULL) return firn_help_append(verb, out, error);
+    FIRN_TRY(append_family(topic, out, &found, error));
+    return found ? FIRN_OK : fail_topic(topic, error);
+}
+
+firn_status firn_command_help(firn_session *session, firn_error *error) {
     firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
-    firn_status status = firn_help_append(verb, &text, error);
+    firn_status status = append_topic(session->options, &text, error);
     firn_write_to out = firn_standard_output();
     if (status == FIRN_OK) status = out.write(out.context, text.data, text.size, error);
     firn_buffer_release(&text);

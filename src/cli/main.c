@@ -1,4 +1,5 @@
 /* The program. Built with FIRN_FAULT_BUILD it is the one that tests use to play faults. */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -27,7 +28,11 @@ static firn_status open_storage(firn_storage **out, firn_error *error) {
 #endif
 }
 
+/* Large buffers come and go with every column; given back at once, they don't add up to holes between small ones. */
+#define RETURNED_AT_ONCE (1 << 20)
+
 int main(int argc, char **argv) {
+    mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE);
 #ifndef FIRN_FAULT_BUILD
     unsetenv("FIRN_FAIL_ALLOC");
 #endif

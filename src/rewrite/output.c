@@ -2,6 +2,11 @@
 
 #include "base/alloc.h"
 
+static firn_storage *destination(const firn_rewrite_context *context) {
+    const firn_rewrite_settings *settings = context->settings;
+    return settings->destination != NULL ? settings->destination : settings->table->storage;
+}
+
 static firn_status write_bytes(void *context, const void *data, size_t size, firn_error *error) {
     firn_output_file *file = context;
     return firn_storage_write(file->storage_writer, data, size, error);
@@ -33,8 +38,7 @@ firn_status firn_output_file_begin(firn_output_file *file, firn_rewrite_context 
     file->totals = firn_alloc_zeroed(leaves, sizeof *file->totals);
     if (file->totals == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < leaves; i++) firn_leaf_totals_init(&file->totals[i]);
-    FIRN_TRY(firn_storage_create(context->settings->table->storage, location, &file->storage_writer,
-                                 error));
+    FIRN_TRY(firn_storage_create(destination(context), location, &file->storage_writer, error));
     firn_write_to destination = {write_bytes, file};
     FIRN_TRY(firn_parquet_file_writer_new(context->elements, context->element_count,
                                           &context->options, &destination, &file->writer, error));
@@ -122,8 +126,7 @@ static firn_status read_back(const firn_output_file *file, uint64_t size, size_t
     firn_storage_file *storage_file = NULL;
     firn_parquet_file *parquet = NULL;
     firn_status status;
-    FIRN_CHECK(firn_storage_open(file->context->settings->table->storage, file->location,
-                                 &storage_file, error));
+    FIRN_CHECK(firn_storage_open(destination(file->context), file->location, &storage_file, error));
     const firn_read_at *source = firn_storage_file_source(storage_file);
     FIRN_CHECK(firn_parquet_file_open(source, &parquet, error));
     if (source->size != size || parquet->metadata->num_rows != file->rows ||

@@ -159,9 +159,9 @@ static double load_of(const row_group_load *filling) {
                                                        : filling->wanted_memory_load;
 }
 
-/* Load of all pieces from `first` on that go to the same file. */
-static double rest_of_output(const firn_rewrite_plan *plan, const firn_plan_limits *limits,
-                             size_t first) {
+/* What all pieces from `first` on that go to the same file amount to. */
+static row_group_load rest_of_output(const firn_rewrite_plan *plan, const firn_plan_limits *limits,
+                                     size_t first) {
     row_group_load rest = {0};
     const firn_plan_piece *previous = NULL;
     size_t output = plan->pieces.items[first].output;
@@ -171,7 +171,16 @@ static double rest_of_output(const firn_rewrite_plan *plan, const firn_plan_limi
         rest = add_to(rest, limits, piece, previous);
         previous = piece;
     }
-    return load_of(&rest);
+    return rest;
+}
+
+/* Takes a row group out of the rest of its file, so that the rest need not be added up again for each. */
+static void take_from(row_group_load *rest, const row_group_load *taken,
+                      const firn_plan_limits *limits) {
+    rest->rows -= taken->rows;
+    rest->memory -= taken->memory < rest->memory ? taken->memory : rest->memory;
+    rest->load -= taken->load < rest->load ? taken->load : rest->load;
+    rest->wanted_memory_load = (double)rest->memory / (double)limits->wanted_memory;
 }
 
 /*
@@ -195,8 +204,11 @@ static double fair_share_of(double rest) {
 static firn_status make_row_groups(firn_rewrite_plan *plan, const firn_plan_limits *limits,
                                    firn_error *error) {
     const firn_plan_piece *pieces = plan->pieces.items;
+    row_group_load rest = {0};
     for (size_t first = 0; first < plan->pieces.count;) {
-        double fair_share = fair_share_of(rest_of_output(plan, limits, first));
+        bool new_output = first == 0 || pieces[first].output != pieces[first - 1].output;
+        if (new_output) rest = rest_of_output(plan, limits, first);
+        double fair_share = fair_share_of(load_of(&rest));
         row_group_load now = add_to((row_group_load){0}, limits, &pieces[first], NULL);
         size_t end = first + 1;
         for (; end < plan->pieces.count && pieces[end].output == pieces[first].output; end++) {
@@ -206,6 +218,7 @@ static firn_status make_row_groups(firn_rewrite_plan *plan, const firn_plan_limi
         }
         firn_plan_row_group group = {first, end - first, now.rows, pieces[first].output};
         FIRN_TRY(firn_vector_push(&plan->row_groups, error, group));
+        take_from(&rest, &now, limits);
         first = end;
     }
     return FIRN_OK;

@@ -20,7 +20,7 @@ typedef struct binpack {
     char **locations; /* one per output; owned */
     firn_rewrite_result *result;
     firn_rewrite_sums sums;
-    firn_output_file file;             /* being written */
+    firn_output_file file; /* being written */
     /* Inputs of the present row group, in order; an open one points into itself and must not move. */
     FIRN_VECTOR(firn_open_input *) open;
 } binpack;

@@ -13,8 +13,9 @@ typedef struct firn_rewrite_progress {
 } firn_rewrite_progress;
 
 typedef struct firn_rewrite_settings {
-    firn_table *table;     /**< pinned; only read */
-    firn_journal *journal; /**< every output is named here first; nullable in tests */
+    firn_table *table;         /**< pinned; only read */
+    firn_storage *destination; /**< where outputs go; NULL: the table's own storage */
+    firn_journal *journal;     /**< every output is named here first; nullable in tests */
     firn_pool *pool;
     int64_t memory_bytes; /**< --memory */
     const firn_data_write_options *write;
@@ -48,6 +49,14 @@ typedef struct firn_rewrite_result {
 /** Refuses by name, from footers alone, before anything is written: what the inputs hold that can't be rewritten. Also sums what a preview shows. */
 firn_status firn_rewrite_check(const firn_rewrite_settings *settings,
                                const firn_rewrite_group *group, firn_error *error);
+
+/**
+ * Expected bytes of the group's outputs: a run of its inputs of about `sample_bytes` is rewritten in memory and the rest taken to shrink alike. Inputs that are
+ * larger than the sample are taken to keep their size.
+ */
+firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
+                                  const firn_rewrite_group *group, int64_t sample_bytes,
+                                  int64_t *out, firn_error *error);
 
 /**
  * Rewrites. Afterwards rows, and per column nulls and values, are compared between inputs (manifest and footers and what was decoded) and outputs: a difference is

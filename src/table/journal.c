@@ -62,12 +62,34 @@ static firn_status make_folders(char *folder, firn_error *error) {
     }
 }
 
-/** Keyed by uuid and location: a copy of a table has the same uuid elsewhere. */
+/** Hash of all that must be equal for two runs to have the same journal, see journal_path. */
+static firn_status journal_key(const firn_table *table, uint64_t *out, firn_error *error) {
+    firn_status status = FIRN_OK;
+    char *location = firn_location_key(table->metadata->location);
+    char *identity = NULL, *key = NULL;
+    FIRN_CHECK(firn_catalog_identity(table->catalog, firn_table_own_name(table), &identity, error));
+    key = location == NULL ? NULL : firn_format("%s\n%s", location, identity);
+    if (key == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    *out = firn_xxhash64(firn_slice_text(key));
+out:
+    firn_free(location);
+    firn_free(identity);
+    firn_free(key);
+    return status;
+}
+
+/**
+ * Keyed by uuid, location and the catalog's pointer. A copy of a table has the same uuid elsewhere; one that is registered twice has the same location,
+ * but what a run committed through one catalog is unreachable from the other, whose run must not take it for leftovers.
+ */
 static firn_status journal_path(const firn_table *table, char **out, firn_error *error) {
     firn_status status = FIRN_OK;
     char *folder = state_folder();
-    char *key = firn_location_key(table->metadata->location);
-    if (folder == NULL || key == NULL) {
+    uint64_t key = 0;
+    if (folder == NULL) {
         status = firn_fail_memory(error);
         goto out;
     }
@@ -78,13 +100,13 @@ static firn_status journal_path(const firn_table *table, char **out, firn_error 
         goto out;
     }
     FIRN_CHECK(make_folders(folder, error));
+    FIRN_CHECK(journal_key(table, &key, error));
     const char *uuid = table->metadata->table_uuid;
     *out = firn_format("%s/%s-%016llx.journal", folder, uuid == NULL ? "no-uuid" : uuid,
-                       (unsigned long long)firn_xxhash64(firn_slice_text(key)));
+                       (unsigned long long)key);
     if (*out == NULL) status = firn_fail_memory(error);
 out:
     firn_free(folder);
-    firn_free(key);
     return status;
 }
 
@@ -275,8 +297,6 @@ static firn_status settle(firn_journal *journal, firn_table *table, size_t *remo
                          content.process);
         goto out;
     }
-    /* The earlier run may have committed after this table was loaded. */
-    FIRN_CHECK(firn_table_reload(table, error));
     FIRN_CHECK(remove_unreachable(table, &content, removed, error));
 out:
     content_release(&content);
@@ -321,6 +341,8 @@ firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_j
         goto out;
     }
     FIRN_CHECK(lock(journal, table, lock_timeout_ms, error));
+    /* Whoever held the lock, or was killed, may have committed after this table was loaded. */
+    FIRN_CHECK(firn_table_refresh(table, error));
     FIRN_CHECK(settle(journal, table, removed, error));
     FIRN_CHECK(start_over(journal, error));
     FIRN_CHECK(sync_folder_of(journal->path, error));

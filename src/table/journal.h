@@ -11,8 +11,8 @@ typedef struct firn_journal firn_journal;
 
 /**
  * Opens and locks the journal of a table. INVALID names the variable to set when the folder can't be written; CONFLICT names the other run's process when it
- * stays locked longer than `lock_timeout_ms`; BLOCKED when another host left it. What an earlier run of this host left is settled first: the table is reloaded,
- * recorded files that nothing in it refers to are removed. `removed` (nullable) counts them.
+ * stays locked longer than `lock_timeout_ms`; BLOCKED when another host left it. The table is refreshed once it is locked. What an earlier run of this host left is
+ * settled first: recorded files that nothing in the table refers to are removed. `removed` (nullable) counts them. Each catalog that holds the table has a journal of its own.
  */
 firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_journal **out,
                               size_t *removed, firn_error *error);

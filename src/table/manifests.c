@@ -89,12 +89,29 @@ typedef FIRN_VECTOR(firn_live_file) live_file_vector;
 typedef struct live_walk {
     live_file_vector data, deletes;
     size_t manifest_index, ordinal;
+    int64_t bytes, rows;
 } live_walk;
+
+/** Whoever adds up live files may rely on it that bytes and rows of all of them fit. */
+static firn_status count_live(live_walk *walk, const firn_data_file *file, firn_error *error) {
+    if (__builtin_add_overflow(walk->bytes, file->file_size_in_bytes, &walk->bytes)) {
+        return firn_fail(error, FIRN_CORRUPT,
+                         "file %s: file_size_in_bytes %lld makes the live files larger than 2^63",
+                         file->path, (long long)file->file_size_in_bytes);
+    }
+    if (__builtin_add_overflow(walk->rows, file->record_count, &walk->rows)) {
+        return firn_fail(error, FIRN_CORRUPT,
+                         "file %s: record_count %lld makes the live rows more than 2^63",
+                         file->path, (long long)file->record_count);
+    }
+    return FIRN_OK;
+}
 
 static firn_status visit_live(void *context, const firn_manifest_entry *entry, firn_error *error) {
     live_walk *walk = context;
     size_t ordinal = walk->ordinal++;
     if (entry->status == FIRN_ENTRY_DELETED) return FIRN_OK;
+    FIRN_TRY(count_live(walk, &entry->file, error));
     firn_live_file live = {*entry, walk->manifest_index, ordinal};
     if (entry->file.content == FIRN_CONTENT_DATA) {
         return firn_vector_push(&walk->data, error, live);

@@ -63,6 +63,20 @@ firn_status firn_table_reload(firn_table *table, firn_error *error) {
     return firn_table_adopt(table, &fresh, error);
 }
 
+firn_status firn_table_refresh(firn_table *table, firn_error *error) {
+    firn_table_pointer fresh = {0};
+    firn_status status =
+        firn_catalog_load(table->catalog, firn_table_own_name(table), &fresh, error);
+    if (status != FIRN_OK) {
+        return firn_error_wrap(error, status, "table %s", display_of(table));
+    }
+    if (strcmp(fresh.metadata_location, table->pointer.metadata_location) == 0) {
+        firn_table_pointer_release(&fresh);
+        return FIRN_OK;
+    }
+    return firn_table_adopt(table, &fresh, error);
+}
+
 firn_status firn_table_adopt(firn_table *table, firn_table_pointer *pointer, firn_error *error) {
     firn_table_pointer_release(&table->pointer);
     table->pointer = *pointer;

@@ -26,6 +26,8 @@ firn_status firn_table_open(firn_catalog *catalog, firn_storage *storage, firn_t
 void firn_table_close(firn_table *table);
 /** Loads the newest state from the catalog and pins the ref's head anew. Everything borrowed from the old state becomes invalid. */
 firn_status firn_table_reload(firn_table *table, firn_error *error);
+/** The same, but where the catalog still names the metadata file that is loaded, all stays as it is. */
+firn_status firn_table_refresh(firn_table *table, firn_error *error);
 /** Takes a state over (after a commit) and pins the ref's head anew. */
 firn_status firn_table_adopt(firn_table *table, firn_table_pointer *pointer, firn_error *error);
 /** The name by which the catalog knows the table; borrowed. */
@@ -58,7 +60,10 @@ typedef struct firn_live_files {
     size_t delete_count;
 } firn_live_files;
 
-/** All live files of a snapshot (NULL: none). Release with firn_live_files_release. */
+/**
+ * All live files of a snapshot (NULL: none); their bytes and rows add up without overflow, or it is
+ * CORRUPT. Release with firn_live_files_release.
+ */
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error);
 void firn_live_files_release(firn_live_files *files);

@@ -12,6 +12,7 @@ typedef struct firn_compact_options {
     int64_t min_input_files;    /**< 5 */
     int64_t max_file_group_size_bytes; /**< 100 GiB */
     bool rewrite_all;
+    bool preview; /**< somebody looks at the plan: expected bytes are estimated for every group */
     int64_t memory_bytes; /**< 0: a quarter of the machine's or the cgroup's */
     size_t threads;       /**< 0: the cores */
     bool verify;
@@ -32,7 +33,7 @@ typedef struct firn_compact_group {
     int64_t bytes, rows;
     bool selected;
     size_t output_count;  /**< expected; 0 when not selected */
-    int64_t output_bytes; /**< expected */
+    int64_t output_bytes; /**< expected; -1: not estimated */
     const char *reason;   /**< why it was chosen, or what it lacks */
 } firn_compact_group;
 
@@ -44,7 +45,7 @@ typedef struct firn_compact_plan {
     size_t group_count;
     size_t selected_count;
     int64_t target_file_size_bytes;
-    /** Sums over the selected groups, and over the whole table. */
+    /** Sums over the selected groups (output_bytes -1: not estimated), and over the whole table. */
     size_t input_files, output_files, table_files;
     int64_t input_bytes, output_bytes, table_bytes, table_rows;
 } firn_compact_plan;

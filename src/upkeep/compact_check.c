@@ -2,6 +2,19 @@
 #include "base/cancel.h"
 #include "upkeep/compact_internal.h"
 
+/* All samples of a plan together, and the least and most of one. */
+#define ALL_SAMPLES ((int64_t)64 << 20)
+#define LEAST_SAMPLE ((int64_t)1 << 20)
+#define MOST_SAMPLE ((int64_t)8 << 20)
+
+static int64_t sample_bytes_of(const planner *plan) {
+    int64_t selected = 0;
+    for (size_t i = 0; i < plan->out->group_count; i++) selected += plan->out->groups[i].selected;
+    int64_t each = selected == 0 ? MOST_SAMPLE : ALL_SAMPLES / selected;
+    if (each < LEAST_SAMPLE) return LEAST_SAMPLE;
+    return each > MOST_SAMPLE ? MOST_SAMPLE : each;
+}
+
 static firn_status refuse_format(const planner *plan, const firn_compact_group *group,
                                  firn_error *error) {
     for (size_t i = 0; i < group->file_count; i++) {
@@ -21,8 +34,23 @@ static firn_status refuse_format(const planner *plan, const firn_compact_group *
     return FIRN_OK;
 }
 
+/**
+ * How many files the group becomes hangs on how large they come out. Where even the inputs' bytes fit one file and nobody looks at the preview, there is nothing to find out.
+ */
+static firn_status expect_outputs(const planner *plan, const firn_rewrite_settings *settings,
+                                  const firn_rewrite_group *input, firn_compact_group *group,
+                                  int64_t sample_bytes, firn_error *error) {
+    int64_t target = plan->out->target_file_size_bytes;
+    group->output_bytes = -1;
+    if (!plan->options->preview && group->bytes <= target) return FIRN_OK;
+    FIRN_TRY(firn_rewrite_estimate(settings, input, sample_bytes, &group->output_bytes, error));
+    group->output_count = firn_compact_output_count(group->output_bytes, target);
+    return FIRN_OK;
+}
+
 firn_status firn_compact_check_groups(planner *plan, firn_error *error) {
     firn_rewrite_settings settings;
+    int64_t sample = sample_bytes_of(plan);
     FIRN_TRY(firn_compact_settings(plan->table, plan->options, &plan->write, NULL, NULL, "plan",
                                    &settings, error));
     for (size_t i = 0; i < plan->out->group_count; i++) {
@@ -33,7 +61,7 @@ firn_status firn_compact_check_groups(planner *plan, firn_error *error) {
         FIRN_TRY(firn_cancel_check(error));
         FIRN_TRY(refuse_format(plan, group, error));
         FIRN_TRY(firn_rewrite_check(&settings, &input, error));
-        group->output_bytes = group->bytes;
+        FIRN_TRY(expect_outputs(plan, &settings, &input, group, sample, error));
     }
     return FIRN_OK;
 }

@@ -21,8 +21,14 @@ void firn_compact_options_init(firn_compact_options *options) {
     };
 }
 
+/** At most INT64_MAX: a target may be as large as that to say "one file". */
 static int64_t percent_of(int64_t bytes, int64_t percent) {
-    return bytes / 100 * percent + bytes % 100 * percent / 100;
+    int64_t whole = 0;
+    if (__builtin_mul_overflow(bytes / 100, percent, &whole) ||
+        __builtin_add_overflow(whole, bytes % 100 * percent / 100, &whole)) {
+        return INT64_MAX;
+    }
+    return whole;
 }
 
 size_t firn_compact_output_count(int64_t bytes, int64_t target_bytes) {
@@ -164,8 +170,8 @@ static bool is_candidate(const planner *plan, const firn_live_file *file,
 }
 
 static const char *size_text(firn_arena *arena, int64_t bytes) {
-    if (bytes >= (int64_t)10 << 20) return firn_arena_format(arena, "%" PRId64 " MiB", bytes >> 20);
-    if (bytes >= (int64_t)10 << 10) return firn_arena_format(arena, "%" PRId64 " KiB", bytes >> 10);
+    if (bytes >= (int64_t)10 << 20) return firn_arena_format(arena, "%" PRId64 " MB", bytes >> 20);
+    if (bytes >= (int64_t)10 << 10) return firn_arena_format(arena, "%" PRId64 " KB", bytes >> 10);
     return firn_arena_format(arena, "%" PRId64 " bytes", bytes);
 }
 
@@ -275,7 +281,8 @@ static void sum_up(firn_compact_plan *out) {
         out->input_files += group->file_count;
         out->output_files += group->output_count;
         out->input_bytes += group->bytes;
-        out->output_bytes += group->output_bytes;
+        if (group->output_bytes < 0) out->output_bytes = -1;
+        if (out->output_bytes >= 0) out->output_bytes += group->output_bytes;
     }
 }
 

@@ -9,6 +9,7 @@ import time
 import uuid
 
 import bugkit
+import fx_avro
 import fx_json
 import fx_table
 import kit
@@ -101,6 +102,33 @@ def report_124_killed_around_the_commit():
             state(table)
             equal(after(table).returncode, 0, "the next run")
             state(table)
+
+
+def report_124_killed_and_others_went_on():
+    """Report 124: killed around the commit, then another writer commits: the next run still removes no file that any snapshot names."""
+    for kind in ("kill", "kill-after"):
+        table = filled()
+        equal(faulty(table, f"{kind}:2:catalog").returncode, 137, "exit")
+        table.metadata = table.current()
+        manifests = [record for record, _, _ in table.current_manifests()]
+        added = table.data([{"id": 4242, "name": "later"}])
+        table.next_snapshot += 1000
+        table.snapshot([table.manifest([table.entry(added)]), *manifests])
+        table.metadata_version += 100
+        table.save()
+        before = table.all_files()
+        named = set()
+        for snapshot in table.metadata["snapshots"]:
+            _, records = fx_avro.read(snapshot["manifest-list"])
+            named.add(snapshot["manifest-list"])
+            for record in records:
+                named.add(record["manifest_path"])
+                named |= {e["data_file"]["file_path"] for e in fx_avro.read(record["manifest_path"])[1]}
+        equal(after(table).returncode, 0, "the next run")
+        state(table)
+        check({n.removeprefix("file://") for n in named} <= table.all_files(), f"{kind}: files that snapshots name are gone: "
+              f"{named - table.all_files()}")
+        equal(len(before - table.all_files()) > 0, kind == "kill", f"{kind}: leftovers removed")
 
 
 def report_130_the_row_moved_on_and_tells_nothing():
@@ -205,9 +233,11 @@ def report_135_two_at_once():
         table = filled()
         results = []
 
-        def run(number, table=table, results=results):
+        one_state = round_number % 2 == 0  # as one user, who has a lock; or as two, who have only the catalog
+
+        def run(number, table=table, results=results, one_state=one_state):
             results.append(firn("compact", *table.arguments, "--yes", "--rewrite-all", "--json", expect=None, environment={
-                "FIRN_STATE_DIR": os.path.join(table.folder, f"state{number}")}))
+                "FIRN_STATE_DIR": os.path.join(table.folder, "state" if one_state else f"state{number}")}))
         threads = [threading.Thread(target=run, args=(n,)) for n in range(3)]
         for thread in threads:
             thread.start()

@@ -14,7 +14,7 @@ from bugkit import check, equal
 
 SNAPSHOTS = int(os.environ.get("FIRN_LARGE_SNAPSHOTS", "200000"))
 SCHEMAS = int(os.environ.get("FIRN_LARGE_SCHEMAS", "5000"))
-MULTIPLE = 9  # of the file's size, besides what a small table takes; the report saw 16
+MULTIPLE = 8  # of the file's size, besides what a small table takes; the report saw 16
 
 
 def grown(table):

@@ -118,6 +118,22 @@ def target_size_is_kept(folder):
 
 
 @in_folder
+def preview_tells_the_size(folder):
+    """What a run did equals its preview in groups and files, and in bytes within 10 %."""
+    _, _, arguments = tables.make(folder, commits=20, rows=500)
+    for options in ([], ["--target-file-size-bytes", "65536"], ["--rewrite-all"]):
+        preview = kit.firn_json("compact", *arguments, *options)["plan"]
+        done = kit.firn_json("compact", *arguments, *options, "--yes")["result"]
+        if done is None:
+            kit.check(preview["selected_groups"] == 0, "a preview promised what was not done")
+            continue
+        kit.check(preview["input_files"] == done["input_files"], "input files differ from the preview")
+        kit.check(preview["output_files"] == done["output_files"], "output files differ from the preview")
+        expected, found = preview["output_bytes"], done["output_bytes"]
+        kit.check(abs(expected - found) <= found / 10, f"{options}: {expected} bytes expected, {found} written")
+
+
+@in_folder
 def branch(folder):
     """--ref compacts a branch and leaves main alone."""
     catalog, where, arguments = tables.make(folder, commits=6, partitioned=False)
@@ -133,4 +149,4 @@ def branch(folder):
 
 
 kit.main([partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
-          content_hash_agrees, target_size_is_kept, branch])
+          content_hash_agrees, target_size_is_kept, preview_tells_the_size, branch])

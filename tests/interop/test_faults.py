@@ -69,7 +69,7 @@ def check_recovers(what):
 def sweep(kind, operation=None, limit=1000):
     """Plays a fault at call 1, 2, … until a run is not reached by it. Returns how many calls there were."""
     suffix = f":{operation}" if operation else ""
-    for at in range(1, limit):
+    for at in range(1, limit, int(os.environ.get("FIRN_FAULT_STEP", "1"))):
         restore()
         before = files()
         done = run({"FIRN_FAULT": f"{kind}:{at}{suffix}"})
@@ -79,8 +79,7 @@ def sweep(kind, operation=None, limit=1000):
         kit.check("AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr,
                   f"{what}: {done.stderr[:2000]}")
         if done.returncode == 0:
-            if at == 1:
-                raise kit.Failed(f"{what}: no fault was played")
+            kit.check(at > 1, f"{what}: no fault was played")
             return at - 1
         if kind.startswith("kill"):
             kit.check(done.returncode == 137, f"{what}: {done.stderr}")

@@ -194,7 +194,62 @@ static void evolving_tables(void **state) {
     firn_pool_free(pool);
 }
 
+typedef struct attempt {
+    round_world *world;
+    firn_rewrite_settings settings;
+    firn_rewrite_group group;
+} attempt;
+
+static firn_status count_row(void *context, firn_slice json, firn_error *error) {
+    (void)json;
+    (void)error;
+    ++*(size_t *)context;
+    return FIRN_OK;
+}
+
+static firn_status read_and_rewrite(void *context, firn_error *error) {
+    attempt *now = context;
+    round_world *world = now->world;
+    size_t rows = 0;
+    for (size_t i = 0; i < world->file_count; i++) {
+        FIRN_TRY(firn_rows_of_file(&world->table, world->metadata->schema,
+                                   &world->files[i].entry.file, count_row, &rows, error));
+    }
+    firn_rewrite_result result;
+    now->group.group_number++;
+    FIRN_TRY(firn_rewrite_binpack(&now->settings, &now->group, &result, error));
+    firn_rewrite_result_release(&result);
+    return FIRN_OK;
+}
+
+/* Nested columns of every kind, with memory that runs out at each allocation in turn. */
+static void out_of_memory(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_json_setup();
+    for (uint64_t i = 0; i < 2; i++) {
+        round_world world;
+        begin(&world, i);
+        firn_data_write_options write;
+        check_ok(firn_data_write_options_read(world.metadata, &write, &error), &error);
+        const firn_live_file *inputs[FILES];
+        for (size_t j = 0; j < world.file_count; j++) inputs[j] = &world.files[j];
+        attempt one = {.world = &world,
+                       .settings = {.table = &world.table,
+                                    .write = &write,
+                                    .copy_pages = true,
+                                    .run_id = "run"},
+                       .group = {.inputs = inputs,
+                                 .input_count = world.file_count < 2 ? world.file_count : 2,
+                                 .spec = world.metadata->default_spec,
+                                 .output_count = 1}};
+        check_each_allocation(read_and_rewrite, &one);
+        end(&world);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(evolving_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(evolving_tables),
+                                       cmocka_unit_test(out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

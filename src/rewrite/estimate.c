@@ -1,0 +1,53 @@
+/** How large the outputs of a group will be: told by rewriting a part of it in memory. */
+#include "rewrite/rewrite.h"
+
+static int64_t size_of(const firn_rewrite_group *group, size_t input) {
+    return group->inputs[input]->entry.file.file_size_in_bytes;
+}
+
+/** A run of neighbours, from the middle on, whose sizes sum up to the sample's; *count 0 when the first is larger than that. */
+static void choose_sample(const firn_rewrite_group *group, int64_t sample_bytes, size_t *first,
+                          size_t *count) {
+    int64_t total = 0;
+    for (size_t i = 0; i < group->input_count; i++) total += size_of(group, i);
+    *first = total <= sample_bytes ? 0 : group->input_count / 2;
+    *count = 0;
+    int64_t taken = 0;
+    while (*first + *count < group->input_count) {
+        taken += size_of(group, *first + *count);
+        if (taken > sample_bytes) return;
+        (*count)++;
+    }
+}
+
+firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
+                                  const firn_rewrite_group *group, int64_t sample_bytes,
+                                  int64_t *out, firn_error *error) {
+    firn_storage *memory = NULL;
+    size_t first = 0, count = 0;
+    int64_t total = 0;
+    for (size_t i = 0; i < group->input_count; i++) total += size_of(group, i);
+    *out = total;
+    choose_sample(group, sample_bytes, &first, &count);
+    if (count == 0) return FIRN_OK;
+    FIRN_TRY(firn_storage_memory(&memory, error));
+    firn_rewrite_settings trial = *settings;
+    trial.destination = memory;
+    trial.journal = NULL;
+    trial.verify = false;
+    trial.progress = (firn_rewrite_progress){0};
+    firn_rewrite_group sample = *group;
+    sample.inputs += first;
+    sample.input_count = count;
+    sample.output_count = 1;
+    firn_rewrite_result result = {0};
+    firn_status status = firn_rewrite_binpack(&trial, &sample, &result, error);
+    if (status == FIRN_OK) {
+        if (result.bytes_in > 0) {
+            *out = (int64_t)((double)total / (double)result.bytes_in * (double)result.bytes_out);
+        }
+        firn_rewrite_result_release(&result);
+    }
+    firn_storage_free(memory);
+    return status;
+}
