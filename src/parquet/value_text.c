@@ -146,6 +146,8 @@ static firn_status append_floating(double value, int digits, firn_buffer *out, f
     for (int i = 1; i <= digits; i++) {
         snprintf(text, sizeof text, "%.*g", i, value);
         double back = 0;
+        bool plain = value > -1e15 && value < 1e15 && !(value > -1e-4 && value < 1e-4);
+        if (plain && strchr(text, 'e') != NULL) continue; /* 20, not 2e+01 */
         if (sscanf(text, "%lf", &back) == 1 &&
             (digits == 17 ? back == value : (float)back == (float)value)) {
             break;

@@ -131,8 +131,11 @@ firn_status firn_parquet_verify(const firn_read_at *source, firn_pool *pool,
     firn_error problem = {0};
     firn_status status = firn_parquet_file_open(source, &file, &problem);
     if (status == FIRN_CORRUPT || status == FIRN_LIMIT || status == FIRN_UNSUPPORTED) {
+        size_t length = strlen(source->name);
+        bool named = strncmp(problem.message, source->name, length) == 0 &&
+                     strncmp(problem.message + length, ": ", 2) == 0;
         return find(out, status == FIRN_UNSUPPORTED ? "unsupported" : "footer", -1,
-                    problem.byte_offset, problem.message, error);
+                    problem.byte_offset, problem.message + (named ? length + 2 : 0), error);
     }
     if (status != FIRN_OK) {
         if (error != NULL) *error = problem;
