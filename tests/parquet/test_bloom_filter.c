@@ -223,6 +223,7 @@ static void test_written_filters(void **state) {
         firn_read_at source = firn_read_at_memory(&memory, "f.parquet");
         firn_parquet_file *file = NULL;
         check_ok(firn_parquet_file_open(&source, &file, &error), &error);
+        assert_verified(&source);
         for (size_t group = 0; group < 2; group++) {
             for (size_t i = 0; i < COLUMNS; i++) check_chunk(file, group, i, &streams[i]);
         }
