@@ -102,15 +102,27 @@ bool firn_parquet_bound_fits(const firn_parquet_schema_element *element, firn_sl
     return !firn_parquet_is_nan(order, bound);
 }
 
+/* Whether the page is known to hold nothing at all: as the next one, or the end, comes with the same row. */
+static bool is_empty_page(const fetch *state, const firn_parquet_chunk_indexes *out, size_t page) {
+    if (!out->has_offset_index) return false;
+    const firn_parquet_offset_index *index = &out->offset_index;
+    int64_t next = page + 1 < index->page_count ? index->pages[page + 1].first_row_index
+                                                : state->group->num_rows;
+    return page < index->page_count && index->pages[page].first_row_index == next;
+}
+
 static firn_status check_entry(const fetch *state, const firn_parquet_column_index *index,
-                               size_t page, firn_error *error) {
+                               const firn_parquet_chunk_indexes *out, size_t page,
+                               firn_error *error) {
     const firn_parquet_schema_element *element = state->leaf->node->element;
     int64_t nulls = index->null_counts == NULL ? 0 : index->null_counts[page];
     if (nulls < 0 || nulls > state->chunk->num_values) {
         return firn_fail(error, FIRN_CORRUPT, "page %zu has %lld nulls", page, (long long)nulls);
     }
     if (index->null_pages[page]) {
-        if (nulls != 0 || index->null_counts == NULL) return FIRN_OK;
+        if (nulls != 0 || index->null_counts == NULL || is_empty_page(state, out, page)) {
+            return FIRN_OK;
+        }
         return firn_fail(error, FIRN_CORRUPT, "page %zu holds only nulls, and none", page);
     }
     if (!firn_parquet_bound_fits(element, index->min_values[page]) ||
@@ -163,7 +175,8 @@ static firn_status check_column_index(const fetch *state, const firn_parquet_col
         return firn_fail(error, FIRN_CORRUPT, "%zu pages where the offset index has %zu",
                          index->page_count, out->offset_index.page_count);
     }
-    for (size_t i = 0; i < index->page_count; i++) FIRN_TRY(check_entry(state, index, i, error));
+    for (size_t i = 0; i < index->page_count; i++)
+        FIRN_TRY(check_entry(state, index, out, i, error));
     size_t definition = state->leaf->maximum_definition_level + 1U;
     size_t repetition = state->leaf->maximum_repetition_level + 1U;
     if ((index->definition_level_histograms != NULL &&
