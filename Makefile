@@ -45,6 +45,7 @@ asan tsan: deps-test
 	@ctest --preset $@ --parallel $(JOBS)
 
 fuzz:
+	@scripts/deps.sh fuzz
 	@cmake --preset fuzz
 	@$(CMAKE_BUILD) fuzz
 	@scripts/fuzz.sh build-fuzz "$(FUZZ_SECONDS)"

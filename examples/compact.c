@@ -3,6 +3,8 @@
  *
  *     cc compact.c $(pkg-config --cflags --libs firn) -o compact
  *     ./compact catalog.db namespace.table
+ *
+ * Below a prefix that pkg-config and the loader don't search, PKG_CONFIG_PATH and LD_LIBRARY_PATH name its folders.
  */
 #include <firn/firn.h>
 #include <stdio.h>

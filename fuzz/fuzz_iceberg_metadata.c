@@ -23,7 +23,7 @@ static void check_written(const firn_table_metadata *metadata) {
 }
 
 static void check_changed(const firn_table_metadata *base) {
-    firn_table_update update = {NULL, NULL};
+    firn_table_update update = {0};
     firn_table_metadata *made = NULL;
     if (firn_table_update_init(&update, NULL) != FIRN_OK) return;
     json_t *properties = json_pack("{s:s}", "fuzz", "1");

@@ -1,19 +1,24 @@
 #!/bin/sh
-# deps.sh [product|test|dev]: sees to it that the Debian packages are there which building the program
-# needs; testing needs some more, and so does working on the sources. Each set includes the one before.
+# deps.sh [product|test|dev|fuzz|readers]: sees to it that the Debian packages are there which building the
+# program needs; testing needs some more, and so does working on the sources. Each of these three includes
+# the one before. fuzz: clang beside the first. readers: what setting up Spark for comparisons takes.
 set -eu
 
 product="build-essential cmake ninja-build pkg-config libjansson-dev libyaml-dev libsqlite3-dev
 libssl-dev libzstd-dev libsnappy-dev zlib1g-dev liblz4-dev libbrotli-dev"
 test="libcmocka-dev python3"
-dev="clang-format-14 python3-venv"
+dev="clang-format-14 python3-venv strace"
+fuzz="clang libclang-rt-14-dev"
+readers="python3-venv openjdk-17-jdk-headless maven"
 
 case "${1:-dev}" in
 product) wanted="$product" ;;
 test) wanted="$product $test" ;;
 dev) wanted="$product $test $dev" ;;
+fuzz) wanted="$product $fuzz" ;;
+readers) wanted="$readers" ;;
 *)
-    echo "usage: deps.sh [product|test|dev]" >&2
+    echo "usage: deps.sh [product|test|dev|fuzz|readers]" >&2
     exit 2
     ;;
 esac

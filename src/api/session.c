@@ -86,20 +86,14 @@ static firn_status open_named(firn_session *session, firn_catalog **out, firn_er
 
 firn_status firn_session_table(firn_session *session, const char *name, const char *ref,
                                firn_table **out, firn_error *error) {
-    firn_status status = FIRN_OK;
     firn_catalog *catalog = NULL;
     firn_table_name parts = {NULL, NULL};
-    char *text = NULL;
+    char namespace_name[FIRN_NAMESPACE_SIZE];
     if (firn_table_argument_is_path(name)) {
-        FIRN_CHECK(open_path(session, name, &catalog, error));
+        FIRN_TRY(open_path(session, name, &catalog, error));
     } else {
-        text = firn_strdup(name);
-        if (text == NULL) return firn_fail_memory(error);
-        FIRN_CHECK(open_named(session, &catalog, error));
-        parts = firn_table_name_split(text);
+        FIRN_TRY(firn_table_name_parse(name, namespace_name, &parts, error));
+        FIRN_TRY(open_named(session, &catalog, error));
     }
-    FIRN_CHECK(firn_table_open(catalog, session->storage, parts, name, ref, out, error));
-out:
-    firn_free(text);
-    return status;
+    return firn_table_open(catalog, session->storage, parts, name, ref, out, error);
 }

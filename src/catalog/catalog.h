@@ -21,8 +21,11 @@ typedef struct firn_table_name {
  * section 13).
  */
 bool firn_table_argument_is_path(const char *argument);
-/** Splits "a.b.table" at its last dot, in place: both parts borrow from `text`. */
-firn_table_name firn_table_name_split(char *text);
+/** Longest namespace of a table named on a command line or through the library, with its zero. */
+#define FIRN_NAMESPACE_SIZE 1024
+/** Splits "a.b.table" at its last dot. `namespace_room` (FIRN_NAMESPACE_SIZE bytes) and `argument` are what *out points into. INVALID for an empty part. */
+firn_status firn_table_name_parse(const char *argument, char *namespace_room, firn_table_name *out,
+                                  firn_error *error);
 
 /** The current metadata of a table as its catalog sees it. */
 typedef struct firn_table_pointer {

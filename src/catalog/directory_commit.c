@@ -64,6 +64,27 @@ static found read_back(const version_attempt *attempt, firn_error *cause) {
     return result;
 }
 
+/* The version's own name is not announced: another writer may take it. */
+static firn_status announce_temporary(const firn_table_update *update, const char *location,
+                                      firn_error *error) {
+    char *temporary = NULL;
+    FIRN_TRY(firn_storage_temporary_name(location, &temporary, error));
+    firn_status status = firn_announce_file(update, temporary, error);
+    firn_free(temporary);
+    return status;
+}
+
+/* Of all that this commit makes; the hint's before the commit, since nothing may fail after it. */
+static firn_status announce(const version_attempt *attempt, const firn_table_update *update,
+                            firn_error *error) {
+    FIRN_TRY(announce_temporary(update, attempt->location, error));
+    char *hint = firn_format("%s/" FIRN_VERSION_HINT, attempt->folder);
+    if (hint == NULL) return firn_fail_memory(error);
+    firn_status status = announce_temporary(update, hint, error);
+    firn_free(hint);
+    return status;
+}
+
 /* The commit point. A failure other than EXISTS may have left the file: it is read to know. */
 static firn_status create_version(const version_attempt *attempt, firn_error *error) {
     firn_error cause;
@@ -195,6 +216,7 @@ firn_status firn_directory_commit(void *implementation, firn_table_name name,
     }
     FIRN_CHECK(check_current(&attempt, base, error));
     FIRN_CHECK(prepare(&attempt, base, update, error));
+    FIRN_CHECK(announce(&attempt, update, error));
     FIRN_CHECK(create_version(&attempt, error));
     FIRN_CHECK(check_other_spellings(&attempt, error));
     FIRN_CHECK(check_ours(&attempt, error));

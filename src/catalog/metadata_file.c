@@ -154,8 +154,15 @@ static firn_status name_file(const firn_table_metadata *metadata, int64_t versio
     return *location == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
+firn_status firn_announce_file(const firn_table_update *update, const char *location,
+                               firn_error *error) {
+    if (update == NULL || update->announce == NULL) return FIRN_OK;
+    return update->announce(update->announce_context, location, error);
+}
+
 firn_status firn_metadata_file_write(firn_storage *storage, const firn_table_metadata *metadata,
-                                     int64_t version, char **location, firn_error *error) {
+                                     int64_t version, const firn_table_update *update,
+                                     char **location, firn_error *error) {
     bool gzip = false;
     FIRN_TRY(firn_metadata_file_is_gzip(metadata, &gzip, error));
     char *name = NULL;
@@ -163,6 +170,7 @@ firn_status firn_metadata_file_write(firn_storage *storage, const firn_table_met
     firn_buffer bytes = firn_buffer_with_maximum(FIRN_METADATA_FILE_MAXIMUM);
     firn_status status = FIRN_OK;
     FIRN_CHECK(firn_metadata_file_serialize(metadata, name, gzip, &bytes, error));
+    FIRN_CHECK(firn_announce_file(update, name, error));
     status = firn_storage_put(storage, name, firn_buffer_slice(&bytes), error);
     if (status != FIRN_OK) {
         firn_storage_delete(storage, name, NULL);

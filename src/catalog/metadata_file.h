@@ -28,10 +28,15 @@ firn_status firn_metadata_file_serialize(const firn_table_metadata *metadata, co
 /**
  * Writes "<metadata folder>/<NNNNN>-<uuid>[.gz].metadata.json", complete and durable; the ending
  * says whether it is compressed, since other readers go by it. *location is owned. After a failure
- * no file is left behind.
+ * no file is left behind. The file is announced to `update` (nullable) first.
  */
 firn_status firn_metadata_file_write(firn_storage *storage, const firn_table_metadata *metadata,
-                                     int64_t version, char **location, firn_error *error);
+                                     int64_t version, const firn_table_update *update,
+                                     char **location, firn_error *error);
+
+/** Tells who made `update` that a file will be made, see firn_table_update.announce. */
+firn_status firn_announce_file(const firn_table_update *update, const char *location,
+                               firn_error *error);
 
 /** Length of the folder part of a location, without its last slash; 0 when it has none. */
 size_t firn_location_folder_length(const char *location);

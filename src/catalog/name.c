@@ -10,9 +10,29 @@ bool firn_table_argument_is_path(const char *argument) {
     return length >= ending && strcmp(argument + length - ending, METADATA_ENDING) == 0;
 }
 
-firn_table_name firn_table_name_split(char *text) {
-    char *dot = strrchr(text, '.');
-    if (dot == NULL) return (firn_table_name){"", text};
-    *dot = '\0';
-    return (firn_table_name){text, dot + 1};
+/* A name must not have empty parts: "a..b", ".b", "a.". */
+static bool has_empty_part(const char *argument) {
+    size_t length = strlen(argument);
+    return length == 0 || argument[0] == '.' || argument[length - 1] == '.' ||
+           strstr(argument, "..") != NULL;
+}
+
+firn_status firn_table_name_parse(const char *argument, char *namespace_room, firn_table_name *out,
+                                  firn_error *error) {
+    if (has_empty_part(argument)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "\"%s\" is no table name; it is namespace.table, or a path with a \"/\" "
+                         "in it",
+                         argument);
+    }
+    const char *dot = strrchr(argument, '.');
+    size_t length = dot == NULL ? 0 : (size_t)(dot - argument);
+    if (length >= FIRN_NAMESPACE_SIZE) {
+        return firn_fail(error, FIRN_LIMIT, "the namespace of \"%.60s…\" is too long", argument);
+    }
+    if (length > 0) memcpy(namespace_room, argument, length);
+    namespace_room[length] = '\0';
+    out->namespace_name = namespace_room;
+    out->name = dot == NULL ? argument : dot + 1;
+    return FIRN_OK;
 }

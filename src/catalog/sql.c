@@ -76,11 +76,12 @@ static firn_status find_table(const firn_sql_catalog *catalog, firn_table_name n
     char text[FIRN_SQL_NAME_SIZE];
     FIRN_TRY(firn_sql_read_row(catalog, FIRN_SQL_READ, name, row, error));
     if (row->found && row->is_table && row->metadata_location != NULL) return FIRN_OK;
-    firn_status status = firn_fail(error, FIRN_NOT_FOUND, "%s: %s %s", catalog->description,
+    firn_status status = firn_fail(error, FIRN_NOT_FOUND, "%s: %s %s%s", catalog->description,
                                    row->found && !row->is_table ? "a view, not a table, is named"
                                    : row->found                 ? "no metadata file is recorded for"
                                                                 : "there is no table",
-                                   firn_sql_name(name, text));
+                                   firn_sql_name(name, text),
+                                   row->found ? "" : "; 'firn tables' lists what there is");
     firn_sql_row_release(row);
     return status;
 }

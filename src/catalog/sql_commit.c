@@ -57,18 +57,21 @@ static firn_status insert_row(const pointer_swap *swap, const firn_sql_connectio
 }
 
 /* The transaction. *uncertain is set once COMMIT was asked for: a failure then proves nothing. */
-static firn_status run_transaction(const pointer_swap *swap, const firn_sql_connection *connection,
+static firn_status run_transaction(const pointer_swap *swap, firn_sql_connection *connection,
                                    bool *uncertain, firn_error *error) {
     const char *what = swap->new_location;
     /*
      * Also the folder's entry of the journal: a commit that was reported must outlive a power cut.
      */
     FIRN_TRY(firn_sql_execute(connection, "PRAGMA synchronous=EXTRA", NULL, 0, error));
+    (void)firn_sql_let_cancel(connection, true);
     FIRN_TRY(firn_sql_execute(connection, "BEGIN IMMEDIATE", NULL, 0, error));
     FIRN_TRY(firn_fault_point("catalog", what, false, error));
     FIRN_TRY(swap->old_location == NULL ? insert_row(swap, connection, error)
                                         : update_row(swap, connection, error));
     FIRN_TRY(firn_fault_point("catalog", what, true, error));
+    /* A commit that was asked for is not given up for a signal. */
+    (void)firn_sql_let_cancel(connection, false);
     *uncertain = true;
     FIRN_TRY(firn_fault_point("catalog", what, false, error));
     FIRN_TRY(firn_sql_execute(connection, "COMMIT", NULL, 0, error));
@@ -162,11 +165,12 @@ static firn_status run_swap(const pointer_swap *swap, firn_error *error) {
 }
 
 /* Writes `next` and swaps the pointer to it. Takes `next` over, also on failure. */
-static firn_status write_and_swap(pointer_swap *swap, int64_t version, firn_table_metadata *next,
+static firn_status write_and_swap(pointer_swap *swap, int64_t version,
+                                  const firn_table_update *update, firn_table_metadata *next,
                                   firn_table_pointer *out, firn_error *error) {
     firn_storage *storage = swap->catalog->storage;
     char *location = NULL;
-    firn_status status = firn_metadata_file_write(storage, next, version, &location, error);
+    firn_status status = firn_metadata_file_write(storage, next, version, update, &location, error);
     if (status == FIRN_OK) {
         swap->new_location = location;
         status = run_swap(swap, error);
@@ -200,7 +204,7 @@ firn_status firn_sql_commit(void *implementation, firn_table_name name,
                                      firn_clock_now_ms(), &next, error));
     pointer_swap swap = {.catalog = catalog, .name = name, .old_location = base->metadata_location};
     int64_t version = firn_metadata_location_version(base->metadata_location);
-    return write_and_swap(&swap, version, next, out, error);
+    return write_and_swap(&swap, version, update, next, out, error);
 }
 
 firn_status firn_sql_create(void *implementation, firn_table_name name,
@@ -213,7 +217,7 @@ firn_status firn_sql_create(void *implementation, firn_table_name name,
         return status;
     }
     pointer_swap swap = {.catalog = catalog, .name = name};
-    return write_and_swap(&swap, 0, metadata, out, error);
+    return write_and_swap(&swap, 0, NULL, metadata, out, error);
 }
 
 firn_status firn_sql_register(void *implementation, firn_table_name name,

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/cancel.h"
 
 #define BUSY_MS 30000
 
@@ -21,6 +22,21 @@ static int busy_milliseconds(void) {
     return *end != '\0' || value < 0 || value > INT_MAX ? BUSY_MS : (int)value;
 }
 
+/* Called while another program holds a lock; 0 gives up. */
+static int wait_for_lock(void *context, int calls) {
+    enum { STEP_MS = 10 };
+    if (firn_cancel_requested() != 0 || calls >= (int)(intptr_t)context / STEP_MS) return 0;
+    sqlite3_sleep(STEP_MS);
+    return 1;
+}
+
+int firn_sql_let_cancel(firn_sql_connection *connection, bool allowed) {
+    connection->cancellable = allowed;
+    if (!allowed) return sqlite3_busy_timeout(connection->handle, connection->busy_ms);
+    void *context = (void *)(intptr_t)connection->busy_ms;
+    return sqlite3_busy_handler(connection->handle, wait_for_lock, context);
+}
+
 static firn_status fail(const firn_sql_connection *connection, int code, firn_error *error) {
     const char *text =
         connection->handle == NULL ? sqlite3_errstr(code) : sqlite3_errmsg(connection->handle);
@@ -29,6 +45,7 @@ static firn_status fail(const firn_sql_connection *connection, int code, firn_er
     case SQLITE_NOMEM: return firn_fail_memory(error);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+        if (connection->cancellable) FIRN_TRY(firn_cancel_check(error));
         firn_fail(error, FIRN_CONFLICT, "%s stayed locked by another program for %d ms: %s", path,
                   connection->busy_ms, text);
         if (error != NULL) error->retryable = true;
@@ -128,7 +145,7 @@ static firn_status open_handle(firn_sql_connection *connection, const char *name
                                firn_error *error) {
     int code = sqlite3_open_v2(name, &connection->handle, flags | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (code == SQLITE_OK) code = sqlite3_extended_result_codes(connection->handle, 1);
-    if (code == SQLITE_OK) code = sqlite3_busy_timeout(connection->handle, connection->busy_ms);
+    if (code == SQLITE_OK) code = firn_sql_let_cancel(connection, connection->cancellable);
     return code == SQLITE_OK ? FIRN_OK : fail(connection, code, error);
 }
 
@@ -228,7 +245,8 @@ static firn_status check_file(const char *path, firn_sql_mode mode, firn_error *
 
 firn_status firn_sql_connect(const char *path, firn_sql_mode mode, firn_sql_connection *out,
                              firn_error *error) {
-    firn_sql_connection connection = {.path = path, .busy_ms = busy_milliseconds()};
+    firn_sql_connection connection = {
+        .path = path, .busy_ms = busy_milliseconds(), .cancellable = mode != FIRN_SQL_WRITE};
     FIRN_TRY(check_file(path, mode, error));
     int code = SQLITE_OK;
     int flags = mode == FIRN_SQL_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;

@@ -10,6 +10,7 @@ typedef struct firn_sql_connection {
     sqlite3 *handle;
     const char *path; /**< borrowed, absolute */
     int busy_ms;
+    bool cancellable;    /**< a signal ends waiting for a lock: CANCELLED */
     bool has_tables;     /**< iceberg_tables is there */
     bool has_namespaces; /**< iceberg_namespace_properties is there */
     bool has_type;       /**< layout V1: with the column iceberg_type */
@@ -25,6 +26,11 @@ typedef enum firn_sql_mode { FIRN_SQL_READ, FIRN_SQL_WRITE, FIRN_SQL_CREATE } fi
  */
 firn_status firn_sql_connect(const char *path, firn_sql_mode mode, firn_sql_connection *out,
                              firn_error *error);
+/**
+ * Whether a signal ends waiting for a lock from now on. At first it does, except for WRITE: what
+ * settles a commit must not stop half way. An SQLite code.
+ */
+int firn_sql_let_cancel(firn_sql_connection *connection, bool allowed);
 /** An open transaction is rolled back. */
 void firn_sql_disconnect(firn_sql_connection *connection);
 

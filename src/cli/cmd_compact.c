@@ -41,7 +41,7 @@ static firn_section *begin_report(firn_session *session, bool preview, firn_erro
 static bool is_read_only(firn_session *session, firn_section *root) {
     firn_error problem;
     firn_error_clear(&problem);
-    if (!firn_argument_is_path(session->options->arguments[0])) return false;
+    if (!firn_table_argument_is_path(session->options->arguments[0])) return false;
     firn_table_name name = {session->table->namespace_name, session->table->name};
     if (firn_catalog_check_writable(session->catalog, name, &problem) == FIRN_OK) return false;
     const char *text = firn_report_copy(session->report, problem.message);

@@ -175,7 +175,7 @@ static firn_status examine_table(firn_session *session, firn_rows *rows, firn_er
     firn_live_files_release(&files);
     found.description = firn_report_copy(session->report, firn_catalog_describe(session->catalog));
     found.tables = -1;
-    if (firn_argument_is_path(argument)) {
+    if (firn_table_argument_is_path(argument)) {
         firn_table_name name = {table->namespace_name, table->name};
         found.write_status =
             firn_catalog_check_writable(session->catalog, name, &found.write_error);

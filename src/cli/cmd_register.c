@@ -89,15 +89,15 @@ static void fill_report(firn_session *session, const char *name, const firn_tabl
 
 firn_status firn_command_catalog_register(firn_session *session, firn_error *error) {
     const char *argument = session->options->arguments[0];
-    char namespace_name[1024];
+    char namespace_name[FIRN_NAMESPACE_SIZE];
     firn_table_name name = {0};
-    if (firn_argument_is_path(argument)) {
+    if (firn_table_argument_is_path(argument)) {
         return firn_fail(error, FIRN_INVALID,
                          "\"%s\" is a path; the first argument is the new name: firn catalog "
                          "register NAME METADATA",
                          argument);
     }
-    FIRN_TRY(firn_table_name_parse(argument, namespace_name, sizeof namespace_name, &name, error));
+    FIRN_TRY(firn_table_name_parse(argument, namespace_name, &name, error));
     firn_table_pointer pointer = {0};
     bool acts = firn_session_acts(session);
     bool absent = false;

@@ -14,7 +14,7 @@ static const char *partition_text(firn_report *report, const firn_compact_group 
     return firn_report_copy(report, group->partition_text);
 }
 
-/* Not every plan says how large the outputs will be: it costs a trial. */
+/* Not every plan says how large the outputs will be: it costs a trial. Text then leaves it out. */
 static firn_cell expected_bytes(int64_t bytes) {
     return bytes < 0 ? firn_cell_null() : firn_cell_bytes(bytes);
 }
@@ -45,24 +45,29 @@ static void add_json_groups(firn_section *section, const firn_compact_plan *plan
 }
 
 static void add_selected(firn_section *section, const firn_compact_plan *plan) {
-    static const firn_column columns[] = {{NULL, "partition"}, {NULL, "files"}, {NULL, "size"},
-                                          {NULL, "rows"},      {NULL, "into"},  {NULL, "about"},
-                                          {NULL, "why"}};
+    static const firn_column with_size[] = {{NULL, "partition"}, {NULL, "files"}, {NULL, "size"},
+                                            {NULL, "rows"},      {NULL, "into"},  {NULL, "about"},
+                                            {NULL, "why"}};
+    static const firn_column without[] = {{NULL, "partition"}, {NULL, "files"}, {NULL, "size"},
+                                          {NULL, "rows"},      {NULL, "into"},  {NULL, "why"}};
     firn_report *report = firn_section_report(section);
-    firn_rows *rows = firn_section_rows(section, NULL, "Groups to rewrite", columns, 7, "none");
+    bool sized = plan->output_bytes >= 0;
+    firn_rows *rows = firn_section_rows(section, NULL, "Groups to rewrite",
+                                        sized ? with_size : without, sized ? 7 : 6, "none");
     for (size_t i = 0; i < plan->group_count; i++) {
         const firn_compact_group *group = &plan->groups[i];
         if (!group->selected) continue;
         const char *into = firn_report_format(report, "%zu file%s", group->output_count,
                                               group->output_count == 1 ? "" : "s");
+        firn_cell why = firn_cell_text(firn_report_copy(report, group->reason));
         const firn_cell cells[] = {
             firn_cell_text(partition_text(report, group)),
             firn_cell_count((int64_t)group->file_count),
             firn_cell_bytes(group->bytes),
             firn_cell_count(group->rows),
             firn_cell_text(into),
-            expected_bytes(group->output_bytes),
-            firn_cell_text(firn_report_copy(report, group->reason)),
+            sized ? expected_bytes(group->output_bytes) : why,
+            why,
         };
         firn_rows_add(rows, cells);
     }
@@ -103,7 +108,8 @@ static void add_sums(firn_section *section, const firn_compact_plan *plan) {
     firn_section_add(section, "input_bytes", "size to rewrite", firn_cell_bytes(plan->input_bytes));
     firn_section_add(section, "output_files", "files expected",
                      firn_cell_count((int64_t)plan->output_files));
-    firn_section_add(section, "output_bytes", "size expected", expected_bytes(plan->output_bytes));
+    firn_section_add(section, "output_bytes", plan->output_bytes < 0 ? NULL : "size expected",
+                     expected_bytes(plan->output_bytes));
 }
 
 void firn_report_compact_plan(firn_section *root, const firn_compact_plan *plan) {

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define MAXIMUM_NAME 1024
-
 void firn_session_close(firn_session *session) {
     firn_report_free(session->report);
     firn_table_close(session->table);
@@ -42,41 +40,6 @@ firn_status firn_session_open_catalog(firn_session *session, bool read_only, boo
                                     session->storage, &session->catalog, error);
 }
 
-bool firn_argument_is_path(const char *argument) {
-    static const char ending[] = ".metadata.json";
-    size_t length = strlen(argument);
-    if (strchr(argument, '/') != NULL) return true;
-    if (length < sizeof ending - 1) return false;
-    return strcmp(argument + length - (sizeof ending - 1), ending) == 0;
-}
-
-/* A name must not have empty parts: "a..b", ".b", "a.". */
-static bool has_empty_part(const char *argument) {
-    size_t length = strlen(argument);
-    return length == 0 || argument[0] == '.' || argument[length - 1] == '.' ||
-           strstr(argument, "..") != NULL;
-}
-
-firn_status firn_table_name_parse(const char *argument, char *namespace_room, size_t size,
-                                  firn_table_name *out, firn_error *error) {
-    if (has_empty_part(argument)) {
-        return firn_fail(error, FIRN_INVALID,
-                         "\"%s\" is no table name; it is namespace.table, or a path with a \"/\" "
-                         "in it",
-                         argument);
-    }
-    const char *dot = strrchr(argument, '.');
-    size_t length = dot == NULL ? 0 : (size_t)(dot - argument);
-    if (length >= size) {
-        return firn_fail(error, FIRN_LIMIT, "the namespace of \"%.60s…\" is too long", argument);
-    }
-    if (length > 0) memcpy(namespace_room, argument, length);
-    namespace_room[length] = '\0';
-    out->namespace_name = namespace_room;
-    out->name = dot == NULL ? argument : dot + 1;
-    return FIRN_OK;
-}
-
 static firn_status open_by_path(firn_session *session, const char *argument, firn_error *error) {
     if (session->options->catalog != NULL) {
         return firn_fail(error, FIRN_INVALID,
@@ -93,10 +56,10 @@ static firn_status open_by_path(firn_session *session, const char *argument, fir
 
 firn_status firn_session_open_table(firn_session *session, const char *argument, bool read_only,
                                     firn_error *error) {
-    if (firn_argument_is_path(argument)) return open_by_path(session, argument, error);
-    char namespace_name[MAXIMUM_NAME];
+    if (firn_table_argument_is_path(argument)) return open_by_path(session, argument, error);
+    char namespace_name[FIRN_NAMESPACE_SIZE];
     firn_table_name name = {0};
-    FIRN_TRY(firn_table_name_parse(argument, namespace_name, sizeof namespace_name, &name, error));
+    FIRN_TRY(firn_table_name_parse(argument, namespace_name, &name, error));
     FIRN_TRY(firn_session_open_catalog(session, read_only, false, error));
     return firn_table_open(session->catalog, session->storage, name, argument,
                            session->options->ref, &session->table, error);

@@ -40,13 +40,6 @@ firn_status firn_session_open_catalog(firn_session *session, bool read_only, boo
 firn_status firn_session_open_table(firn_session *session, const char *argument, bool read_only,
                                     firn_error *error);
 
-/** Whether an argument is a path: it has a "/" or ends in ".metadata.json". */
-bool firn_argument_is_path(const char *argument);
-
-/** Splits "a.b.table". `namespace_room` holds the first part. INVALID for an empty part. */
-firn_status firn_table_name_parse(const char *argument, char *namespace_room, size_t size,
-                                  firn_table_name *out, firn_error *error);
-
 /** Whether the verb is to act, not to preview. */
 static inline bool firn_session_acts(const firn_session *session) {
     return session->options->yes && !session->options->dry_run;

@@ -11,6 +11,12 @@
 typedef struct firn_table_update {
     json_t *requirements;
     json_t *updates;
+    /**
+     * NULL, or called with each file that a commit is about to make, before it is there, so that a journal can
+     * name what a kill leaves behind. Not called with a name that another writer could make as well.
+     */
+    firn_status (*announce)(void *context, const char *location, firn_error *error);
+    void *announce_context;
 } firn_table_update;
 
 firn_status firn_table_update_init(firn_table_update *update, firn_error *error);

@@ -2,8 +2,7 @@
 
 firn_status firn_table_update_init(firn_table_update *update, firn_error *error) {
     firn_json_setup();
-    update->requirements = json_array();
-    update->updates = json_array();
+    *update = (firn_table_update){.requirements = json_array(), .updates = json_array()};
     if (update->requirements != NULL && update->updates != NULL) return FIRN_OK;
     firn_table_update_release(update);
     return firn_fail_memory(error);
@@ -12,7 +11,7 @@ firn_status firn_table_update_init(firn_table_update *update, firn_error *error)
 void firn_table_update_release(firn_table_update *update) {
     json_decref(update->requirements);
     json_decref(update->updates);
-    *update = (firn_table_update){NULL, NULL};
+    *update = (firn_table_update){0};
 }
 
 /* A new object {key: value}; the caller's to release until it is appended. */

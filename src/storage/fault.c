@@ -12,7 +12,7 @@
 
 static const char *const operation_names[] = {
     "read",   "create", "write", "finish", "create_exclusive", "replace",
-    "delete", "list",   "open",  "stat",   "catalog"};
+    "delete", "list",   "open",  "stat",   "catalog",          "publish"};
 
 /* The process's plan. `owner` is the storage that set it; NULL: no plan. */
 static struct {

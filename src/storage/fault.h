@@ -24,7 +24,7 @@ typedef struct firn_fault_plan {
     uint64_t at;           /**< 1: the first call that counts */
     const char *operation; /**< NULL: every call counts; else only "read", "create", "write",
                                 "finish", "create_exclusive", "replace", "delete", "list", "open",
-                                "stat" or "catalog" */
+                                "stat", "catalog" or "publish" */
     bool and_following;
     const char *trace_path; /**< NULL, or a file that gets a line "operation location" per call */
 } firn_fault_plan;
@@ -44,7 +44,8 @@ firn_status firn_fault_plan_from_environment(firn_fault_plan *plan, bool *presen
 /**
  * A point outside storage that counts as one call: called before the step (`after` false) and, when
  * that gave OK and the step worked, after it. Does what the plan says; no effect without a plan.
- * The SQL catalog names its two steps "catalog": first the UPDATE (or INSERT), then the COMMIT.
+ * The SQL catalog names its two steps "catalog": first the UPDATE (or INSERT), then the COMMIT. The local disk
+ * names "publish" what gives a filled temporary file its name.
  */
 firn_status firn_fault_point(const char *operation, const char *what, bool after,
                              firn_error *error);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
+#include "codec/codec.h"
+#include "storage/fault.h"
 #include "storage/local.h"
 
 #define WRITE_BUFFER_SIZE ((size_t)1 << 20)
@@ -218,18 +221,51 @@ void firn_local_abort(void *implementation, void *handle) {
     release_writer(writer);
 }
 
-/* The temporary name begins with no dot, so that clean-up finds one that a crash left behind, and
- * has neither the ending nor the beginning of a metadata file. */
+/* Tells the temporary files of this process from those of any other, on any host. */
+static char process_uuid[FIRN_UUID_TEXT_SIZE];
+
+static void choose_process_uuid(void) {
+    if (firn_uuid_random(process_uuid, NULL) != FIRN_OK) process_uuid[0] = '\0';
+}
+
+/* The name begins with no dot, so that clean-up finds one that a crash left behind, and has neither
+ * the ending nor the beginning of a metadata file. */
+static firn_status temporary_name(const char *location, const char *uuid, char **out,
+                                  firn_error *error) {
+    const char *slash = strrchr(location, '/');
+    const char *name = slash == NULL ? location : slash + 1;
+    *out = firn_format("%.*sfirn-%s-%016llx.tmp", (int)(name - location), location, uuid,
+                       (unsigned long long)firn_xxhash64(firn_slice_text(name)));
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+firn_status firn_storage_temporary_name(const char *location, char **out, firn_error *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, choose_process_uuid);
+    if (process_uuid[0] == '\0') return firn_fail(error, FIRN_IO, "no random numbers to be had");
+    return temporary_name(location, process_uuid, out, error);
+}
+
+/* Another thread may be at the same location: then a name that nobody knows has to do. */
+static firn_status open_temporary(const char *path, const char *location, char **temporary,
+                                  int *descriptor, firn_error *error) {
+    char uuid[FIRN_UUID_TEXT_SIZE];
+    FIRN_TRY(firn_storage_temporary_name(path, temporary, error));
+    firn_status status = open_new(*temporary, location, descriptor, error);
+    if (status != FIRN_EXISTS) return status;
+    firn_free(*temporary);
+    *temporary = NULL;
+    if (error != NULL) firn_error_clear(error);
+    FIRN_TRY(firn_uuid_random(uuid, error));
+    FIRN_TRY(temporary_name(path, uuid, temporary, error));
+    return open_new(*temporary, location, descriptor, error);
+}
+
 static firn_status write_temporary(const char *path, const char *location, firn_slice bytes,
                                    char **out, firn_error *error) {
-    char uuid[FIRN_UUID_TEXT_SIZE];
-    FIRN_TRY(firn_uuid_random(uuid, error));
-    const char *slash = strrchr(path, '/');
-    int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
-    char *temporary = firn_format("%.*sfirn-%s.tmp", folder, path, uuid);
-    if (temporary == NULL) return firn_fail_memory(error);
+    char *temporary = NULL;
     int descriptor = -1;
-    firn_status status = open_new(temporary, location, &descriptor, error);
+    firn_status status = open_temporary(path, location, &temporary, &descriptor, error);
     if (status != FIRN_OK) {
         firn_free(temporary);
         return status;
@@ -284,7 +320,10 @@ firn_status firn_local_create_exclusive(void *implementation, const char *locati
     FIRN_TRY(firn_local_path(location, &path, error));
     char *temporary = NULL;
     FIRN_TRY(write_temporary(path, location, bytes, &temporary, error));
-    firn_status status = firn_local_publish(temporary, path, location, false, error);
+    firn_status status = firn_fault_point("publish", location, false, error);
+    if (status == FIRN_OK) {
+        status = firn_local_publish(temporary, path, location, false, error);
+    }
     if (status != FIRN_OK) {
         unlink(temporary);
     } else {
@@ -303,8 +342,13 @@ firn_status firn_local_replace(void *implementation, const char *location, firn_
     FIRN_TRY(firn_local_path(location, &path, error));
     char *temporary = NULL;
     FIRN_TRY(write_temporary(path, location, bytes, &temporary, error));
+    firn_status status = firn_fault_point("publish", location, false, error);
+    if (status != FIRN_OK) {
+        unlink(temporary);
+        firn_free(temporary);
+        return status;
+    }
     firn_local_remove_checksum(path);
-    firn_status status = FIRN_OK;
     if (rename(temporary, path) != 0) {
         status = firn_fail_errno(error, FIRN_IO, errno, "%s can't be replaced", location);
         unlink(temporary);

@@ -112,6 +112,12 @@ firn_status firn_storage_put(firn_storage *storage, const char *location, firn_s
  */
 firn_status firn_storage_create_exclusive(firn_storage *storage, const char *location,
                                           firn_slice bytes, firn_error *error);
+/**
+ * The temporary file that the two calls around this one fill first on a local disk, and that a crash may leave
+ * behind: in the same folder, the same for all calls of a process for this location, of no other
+ * process. A journal can name it beforehand. Owned (firn_free).
+ */
+firn_status firn_storage_temporary_name(const char *location, char **out, firn_error *error);
 /** Replaces or creates atomically (version hints). */
 firn_status firn_storage_replace(firn_storage *storage, const char *location, firn_slice bytes,
                                  firn_error *error);

@@ -102,6 +102,10 @@ static firn_status build_update(const firn_commit_work *work, const char *list,
                                         error);
 }
 
+static firn_status announced(void *context, const char *location, firn_error *error) {
+    return firn_journal_add(context, location, error);
+}
+
 static firn_status attempt(firn_commit_work *work, int number, firn_table_pointer *committed,
                            firn_error *error) {
     firn_status status = FIRN_OK;
@@ -111,6 +115,8 @@ static firn_status attempt(firn_commit_work *work, int number, firn_table_pointe
     FIRN_CHECK(write_manifest_list(work, number, &list, error));
     FIRN_CHECK(firn_table_update_init(&update, error));
     FIRN_CHECK(build_update(work, list, &update, error));
+    update.announce = announced;
+    update.announce_context = work->journal;
     FIRN_CHECK(firn_catalog_commit(table->catalog, firn_table_own_name(table), &table->pointer,
                                    &update, committed, error));
 out:

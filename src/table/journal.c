@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vector.h"
@@ -195,14 +196,17 @@ static firn_status fail_locked(const firn_journal *journal, const firn_table *ta
 
 static firn_status lock(firn_journal *journal, const firn_table *table, int64_t timeout_ms,
                         firn_error *error) {
-    int64_t deadline = firn_clock_monotonic_ns() + timeout_ms * 1000000;
+    int64_t start = firn_clock_monotonic_ns();
     while (flock(journal->file, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR) continue;
         if (errno != EWOULDBLOCK) {
             return firn_fail_errno(error, FIRN_IO, errno, "journal %s: can't be locked",
                                    journal->path);
         }
-        if (firn_clock_monotonic_ns() >= deadline) return fail_locked(journal, table, error);
+        FIRN_TRY(firn_cancel_check(error));
+        if ((firn_clock_monotonic_ns() - start) / 1000000 >= timeout_ms) {
+            return fail_locked(journal, table, error);
+        }
         struct timespec pause = {0, LOCK_POLL_NS};
         nanosleep(&pause, NULL);
     }
@@ -241,6 +245,24 @@ static firn_status start_over(firn_journal *journal, firn_error *error) {
 
 /* --- settling an earlier run ------------------------------------------------------------------- */
 
+/**
+ * Whether the table refers to anything of the run: then its commit took effect. The metadata file that it made may have fallen out of the log since, and
+ * is kept all the same: it was the table once, and somebody may know it by its name.
+ */
+static bool took_effect(const firn_map *candidates) {
+    for (size_t i = 0; i < firn_map_count(candidates); i++) {
+        if (firn_map_value_at(candidates, i) != NULL) return true;
+    }
+    return false;
+}
+
+static bool is_metadata_file(const char *location) {
+    static const char ending[] = ".metadata.json";
+    size_t length = strlen(location);
+    return length >= sizeof ending - 1 &&
+           strcmp(location + length - (sizeof ending - 1), ending) == 0;
+}
+
 static firn_status remove_unreachable(firn_table *table, const journal_content *content,
                                       size_t *removed, firn_error *error) {
     firn_status status = FIRN_OK;
@@ -258,8 +280,10 @@ static firn_status remove_unreachable(firn_table *table, const journal_content *
         key = NULL;
     }
     FIRN_CHECK(firn_table_mark_reachable(table, candidates, error));
+    bool committed = took_effect(candidates);
     for (size_t i = 0; i < content->locations.count; i++) {
         const char *location = content->locations.items[i];
+        if (committed && is_metadata_file(location)) continue;
         key = firn_location_key(location);
         if (key == NULL) {
             status = firn_fail_memory(error);

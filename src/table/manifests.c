@@ -90,7 +90,18 @@ typedef struct live_walk {
     live_file_vector data, deletes;
     size_t manifest_index, ordinal;
     int64_t bytes, rows;
+    bool counted_empty; /* the list says that no file of this manifest is live */
 } live_walk;
+
+/** Some readers go by the list's counts and skip such a manifest, others read its rows: a table that is two tables can't be told right. */
+static firn_status refuse_uncounted(const live_walk *walk, const firn_data_file *file,
+                                    firn_error *error) {
+    if (!walk->counted_empty) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT,
+                     "file %s is live in it, but the manifest list counts neither added nor "
+                     "existing files (added_files_count, existing_files_count)",
+                     file->path);
+}
 
 /** Whoever adds up live files may rely on it that bytes and rows of all of them fit. */
 static firn_status count_live(live_walk *walk, const firn_data_file *file, firn_error *error) {
@@ -111,6 +122,7 @@ static firn_status visit_live(void *context, const firn_manifest_entry *entry, f
     live_walk *walk = context;
     size_t ordinal = walk->ordinal++;
     if (entry->status == FIRN_ENTRY_DELETED) return FIRN_OK;
+    FIRN_TRY(refuse_uncounted(walk, &entry->file, error));
     FIRN_TRY(count_live(walk, &entry->file, error));
     firn_live_file live = {*entry, walk->manifest_index, ordinal};
     if (entry->file.content == FIRN_CONTENT_DATA) {
@@ -119,8 +131,8 @@ static firn_status visit_live(void *context, const firn_manifest_entry *entry, f
     return firn_vector_push(&walk->deletes, error, live);
 }
 
-/** A known count of zero live files; an unknown count (-1) may hide some. */
-static bool surely_empty(const firn_manifest_file *manifest) {
+/** Not for skipping it: a commit drops what carries nothing, and a count that lies would drop live files. An unknown count is -1. */
+static bool counted_empty(const firn_manifest_file *manifest) {
     return manifest->added_files_count == 0 && manifest->existing_files_count == 0;
 }
 
@@ -143,7 +155,7 @@ firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapsh
     FIRN_CHECK(firn_table_manifests(table, snapshot, out->arena, &out->manifests,
                                     &out->manifest_count, error));
     for (size_t i = 0; i < out->manifest_count; i++) {
-        if (surely_empty(&out->manifests[i])) continue;
+        walk.counted_empty = counted_empty(&out->manifests[i]);
         walk.manifest_index = i;
         walk.ordinal = 0;
         FIRN_CHECK(firn_table_read_manifest(table, &out->manifests[i], out->arena, visit_live,

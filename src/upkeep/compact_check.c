@@ -35,7 +35,8 @@ static firn_status refuse_format(const planner *plan, const firn_compact_group *
 }
 
 /**
- * How many files the group becomes hangs on how large they come out. Where even the inputs' bytes fit one file and nobody looks at the preview, there is nothing to find out.
+ * How many files the group becomes hangs on how large they come out. Where even the inputs' bytes fit one
+ * file and nobody looks at the preview, there is nothing to find out.
  */
 static firn_status expect_outputs(const planner *plan, const firn_rewrite_settings *settings,
                                   const firn_rewrite_group *input, firn_compact_group *group,
@@ -48,20 +49,37 @@ static firn_status expect_outputs(const planner *plan, const firn_rewrite_settin
     return FIRN_OK;
 }
 
+firn_status firn_compact_error_wrap(const firn_table *table, const firn_compact_group *group,
+                                    firn_status status, firn_error *error) {
+    if (group->partition_text == NULL || group->partition_text[0] == '\0') {
+        return firn_error_wrap(error, status, "table %s", table->display_name);
+    }
+    return firn_error_wrap(error, status, "table %s: partition '%s'", table->display_name,
+                           group->partition_text);
+}
+
+static firn_status check_group(const planner *plan, const firn_rewrite_settings *settings,
+                               size_t index, int64_t sample_bytes, firn_error *error) {
+    firn_compact_group *group = &plan->out->groups[index];
+    firn_rewrite_group input = {group->files, group->file_count, group->spec, group->output_count,
+                                index};
+    firn_status status = firn_rewrite_check(settings, &input, error);
+    if (status == FIRN_OK) {
+        status = expect_outputs(plan, settings, &input, group, sample_bytes, error);
+    }
+    return firn_compact_error_wrap(plan->table, group, status, error);
+}
+
 firn_status firn_compact_check_groups(planner *plan, firn_error *error) {
     firn_rewrite_settings settings;
     int64_t sample = sample_bytes_of(plan);
     FIRN_TRY(firn_compact_settings(plan->table, plan->options, &plan->write, NULL, NULL, "plan",
                                    &settings, error));
     for (size_t i = 0; i < plan->out->group_count; i++) {
-        firn_compact_group *group = &plan->out->groups[i];
-        if (!group->selected) continue;
-        firn_rewrite_group input = {group->files, group->file_count, group->spec,
-                                    group->output_count, i};
+        if (!plan->out->groups[i].selected) continue;
         FIRN_TRY(firn_cancel_check(error));
-        FIRN_TRY(refuse_format(plan, group, error));
-        FIRN_TRY(firn_rewrite_check(&settings, &input, error));
-        FIRN_TRY(expect_outputs(plan, &settings, &input, group, sample, error));
+        FIRN_TRY(refuse_format(plan, &plan->out->groups[i], error));
+        FIRN_TRY(check_group(plan, &settings, i, sample, error));
     }
     return FIRN_OK;
 }

@@ -22,6 +22,10 @@ size_t firn_compact_output_count(int64_t bytes, int64_t target_bytes);
 /** Opens the inputs of the selected groups: refuses by name what can't be rewritten, and estimates output bytes and files. */
 firn_status firn_compact_check_groups(planner *plan, firn_error *error);
 
+/** Puts the table and, where it has one, the group's partition before the error's message. */
+firn_status firn_compact_error_wrap(const firn_table *table, const firn_compact_group *group,
+                                    firn_status status, firn_error *error);
+
 /** What rewriting a group needs to know. */
 firn_status firn_compact_settings(firn_table *table, const firn_compact_options *options,
                                   const firn_data_write_options *write, firn_pool *pool,

@@ -190,8 +190,8 @@ static firn_status judge(planner *plan, firn_compact_group *group, const candida
         group->reason = "every file (--rewrite-all)";
     } else if (counts->large > 0) {
         group->selected = true;
-        group->reason = firn_arena_format(arena, "%zu files above %s (180 %% of the target)",
-                                          counts->large, most);
+        group->reason = firn_arena_format(arena, "%zu file%s above %s (180 %% of the target)",
+                                          counts->large, counts->large == 1 ? "" : "s", most);
     } else if (group->file_count == 0) {
         group->reason = "every file is well sized";
     } else if (fresh == 0) {
@@ -199,15 +199,16 @@ static firn_status judge(planner *plan, firn_compact_group *group, const candida
     } else if (fresh < (size_t)plan->options->min_input_files) {
         group->reason = firn_arena_format(
             arena,
-            "%zu files below %s (75 %% of the target), fewer than --min-input-files %" PRId64,
-            fresh, least, plan->options->min_input_files);
+            "%zu file%s below %s (75 %% of the target), fewer than --min-input-files %" PRId64,
+            fresh, fresh == 1 ? "" : "s", least, plan->options->min_input_files);
     } else if (outputs >= group->file_count) {
-        group->reason = firn_arena_format(arena, "%zu files below %s would not become fewer",
-                                          group->file_count, least);
+        group->reason =
+            firn_arena_format(arena, "%zu file%s below %s would not become fewer",
+                              group->file_count, group->file_count == 1 ? "" : "s", least);
     } else {
         group->selected = true;
-        group->reason =
-            firn_arena_format(arena, "%zu files below %s (75 %% of the target)", fresh, least);
+        group->reason = firn_arena_format(arena, "%zu file%s below %s (75 %% of the target)", fresh,
+                                          fresh == 1 ? "" : "s", least);
     }
     if (group->reason == NULL) return firn_fail_memory(error);
     if (group->selected) group->output_count = outputs;

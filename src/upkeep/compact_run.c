@@ -62,10 +62,7 @@ static firn_status run_group(runner *run, const firn_compact_group *group, size_
     firn_rewrite_group input = {group->files, group->file_count, group->spec, group->output_count,
                                 number};
     firn_status status = firn_rewrite_binpack(&run->settings, &input, &result, error);
-    if (status != FIRN_OK) {
-        return firn_error_wrap(error, status, "table %s: partition '%s'", run->table->display_name,
-                               group->partition_text);
-    }
+    if (status != FIRN_OK) return firn_compact_error_wrap(run->table, group, status, error);
     FIRN_CHECK(take_outputs(run, &result, error));
     for (size_t i = 0; i < group->file_count; i++) {
         FIRN_CHECK(firn_vector_push(&run->removed, error, group->files[i]));

@@ -316,6 +316,28 @@ def report_33_counts_by_id():
         equal(record["added_files_count"] + record["existing_files_count"], 1, f"{kind}: the new list's counts")
 
 
+def report_33_counts_that_lie():
+    """Report 33, the same kind: a manifest whose files the list does not count must not vanish with the next compaction."""
+    for zeros in ({"added_files_count": 0, "existing_files_count": 0}, {"added_files_count": 0}):
+        table = fx_table.Table(2)
+        table.fill()
+        lying = table.manifest([table.entry(table.data([{"id": 77, "name": "live"}]))], listed=zeros)
+        table.snapshot([lying, *table.filled])
+        path = table.save()
+        before = fx_table.rows_of(table)
+        refused("compact", *table.arguments, "--yes", words=("added_files_count", os.path.basename(lying["manifest_path"])))
+        equal(table.current_path(), path, "nothing is committed")
+        equal(fx_table.rows_of(table), before, "rows")
+    table = fx_table.Table(2)
+    made = table.fill()
+    emptied = table.manifest([table.entry(made[0], status=2, sequence_number=1, file_sequence_number=1)])
+    kept = table.manifest([table.entry(f, status=0, sequence_number=1, file_sequence_number=1) for f in made[1:]])
+    table.rows = table.rows[3:]
+    table.snapshot([emptied, kept], operation="delete")
+    table.save()
+    compact(table)
+
+
 def report_34_odd_metrics():
     """Report 34, apache/iceberg-rust#165: a negative count is unknown, an unknown column ignored; copied entries keep both."""
     for version in (1, 2):

@@ -148,7 +148,7 @@ static inline void fx_parse_fails(json_t *document, firn_status code, const char
 static inline firn_status fx_try_apply(const firn_table_metadata *base, const char *updates,
                                        const char *location, int64_t now_ms,
                                        firn_table_metadata **out, firn_error *error) {
-    firn_table_update update = {NULL, NULL};
+    firn_table_update update = {0};
     check_ok(firn_table_update_init(&update, error), error);
     json_decref(update.updates);
     update.updates = fx_json(updates);

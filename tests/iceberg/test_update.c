@@ -231,7 +231,7 @@ static void refs(void **state) {
 static void builders(void **state) {
     (void)state;
     firn_table_metadata *base = fx_parse(fx_json(FX_V2));
-    firn_table_update update = {NULL, NULL};
+    firn_table_update update = {0};
     firn_error error = {0};
     check_ok(firn_table_update_init(&update, &error), &error);
     check_ok(firn_require_uuid(&update, base->table_uuid, &error), &error);
@@ -271,7 +271,7 @@ static void builders(void **state) {
 
 static void requirement(const firn_table_metadata *base, const char *text, firn_status code,
                         const char *part) {
-    firn_table_update update = {NULL, NULL};
+    firn_table_update update = {0};
     firn_error error = {0};
     check_ok(firn_table_update_init(&update, &error), &error);
     json_array_append_new(update.requirements, fx_json(text));
@@ -553,7 +553,7 @@ static void identity_and_unknown(void **state) {
     firn_table_metadata_free(made);
     firn_table_metadata_free(base);
     firn_error error = {0};
-    firn_table_update update = {NULL, NULL};
+    firn_table_update update = {0};
     check_ok(firn_table_update_init(&update, &error), &error);
     check_fails(firn_table_update_apply(&update, NULL, NULL, 0, &made, &error), FIRN_INVALID,
                 &error, "no table");
@@ -621,7 +621,7 @@ static void sweep_over(const char *document, const char *updates) {
     firn_error error = {0};
     firn_table_metadata *base = fx_parse(fx_json(document));
     json_t *before = json_deep_copy(base->json);
-    sweep work = {base, {NULL, NULL}};
+    sweep work = {.base = base};
     check_ok(firn_table_update_init(&work.update, &error), &error);
     json_decref(work.update.updates);
     work.update.updates = fx_json(updates);
@@ -678,7 +678,7 @@ static firn_status create_once(void *context, firn_error *error) {
 
 static firn_status build_once(void *context, firn_error *error) {
     (void)context;
-    firn_table_update update = {NULL, NULL};
+    firn_table_update update = {0};
     firn_snapshot_ref ref = {"main", 1, true, 1, 2, 3};
     firn_status status = FIRN_OK;
     FIRN_TRY(firn_table_update_init(&update, error));

@@ -2,9 +2,12 @@
 Runs that meet: a table in two catalogs, of which one was left by a kill; a run that waited for another one; and limits that
 make everything one file.
 """
+import fcntl
 import json
 import os
 import shutil
+import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -92,6 +95,35 @@ def waits_for_the_other_run():
     kit.same_rows(kit.read("pyiceberg", where), rows, "rows")
 
 
+def signal_while_waiting(held):
+    """A signal ends waiting at once: for the catalog, before the first read or the commit, or for another run."""
+    folder, _, where, arguments = fresh("signal-" + held, commits=6, rows=10, partitioned=False)
+    below = os.path.join(folder, "warehouse")
+    before = files_below(below)
+    state = {"FIRN_STATE_DIR": os.path.join(folder, "state")}
+    kit.firn("compact", *arguments, "--yes", environment={**state, "FIRN_FAULT": "fail:1:create"}, program=kit.FAULTS,
+             expect=1)
+    database = sqlite3.connect(os.path.join(folder, "catalog.db"), isolation_level=None)
+    journal = os.path.join(folder, "state", os.listdir(os.path.join(folder, "state"))[0])
+    with open(journal, "rb+") as lock:
+        if held == "journal":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        else:
+            database.execute("BEGIN " + held)
+        with subprocess.Popen([kit.FIRN, "compact", *arguments, "--yes", "--lock-timeout", "9223372036s"], env={**os.environ, **state},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            time.sleep(1)
+            kit.check(run.poll() is None, "the run was to wait")
+            start = time.monotonic()
+            run.send_signal(signal.SIGTERM)
+            _, err = run.communicate(timeout=50)
+            took = time.monotonic() - start
+        kit.check(run.returncode == 143 and took < 5, f"exit {run.returncode} after {took:.1f} s: {err}")
+        database.close()
+    kit.check(files_below(below) == before, "left behind")
+    kit.firn("compact", *arguments, "--yes", environment=state)
+
+
 def target_without_limit():
     """The largest number as target size means one file, in the option and in the property."""
     most = str(2**63 - 1)
@@ -107,7 +139,73 @@ def target_without_limit():
     kit.same_rows(kit.read("pyiceberg", where), rows, "rows")
 
 
+def files_below(folder):
+    return {os.path.join(d, n) for d, _, names in os.walk(folder) for n in names}
+
+
+def referenced(where):
+    """Every file that the table's metadata refers to, by PyIceberg."""
+    from pyiceberg.table import StaticTable
+    path = kit.rows.find_metadata(where)
+    table = StaticTable.from_metadata(path)
+    found = {path} | {e.metadata_file for e in table.metadata.metadata_log}
+    for snapshot in table.snapshots():
+        found.add(snapshot.manifest_list)
+        for manifest in snapshot.manifests(table.io):
+            found.add(manifest.manifest_path)
+            found |= {e.data_file.file_path for e in manifest.fetch_manifest_entry(table.io, discard_deleted=False)}
+    return {kit.rows.strip_scheme(p) for p in found}
+
+
+def as_directory_table(folder, where):
+    """The table of a catalog as a directory table in place; returns its folder."""
+    metadata = kit.rows.find_metadata(where)
+    location = os.path.dirname(os.path.dirname(metadata))
+    for name in os.listdir(os.path.join(location, "metadata")):
+        path = os.path.join(location, "metadata", name)
+        if name.endswith(".metadata.json") and path != metadata:
+            os.unlink(path)
+    document = kit.rows.load_metadata(metadata)
+    document["metadata-log"] = []
+    with open(os.path.join(location, "metadata", "v7.metadata.json"), "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    with open(os.path.join(location, "metadata", "version-hint.text"), "w", encoding="utf-8") as file:
+        file.write("7")
+    os.unlink(metadata)
+    os.unlink(os.path.join(folder, "catalog.db"))
+    return location
+
+
+def killed_runs_leave_nothing(kind):
+    """Whatever a kill leaves, metadata and temporary files too, the next run removes."""
+    folder, _, where, arguments = fresh("left-" + kind, commits=6, rows=10, partitioned=False)
+    below = os.path.join(folder, "warehouse")
+    if kind == "directory":
+        where = as_directory_table(folder, where)
+        arguments = [where]
+    rows = kit.read("pyiceberg", where)
+    pristine = os.path.join(ROOT, "pristine-" + kind)
+    shutil.copytree(folder, pristine)
+    hint = {p for p in files_below(below) if p.endswith("version-hint.text")}
+    for plan in [f"{how}:{at}:{what}" for what in ("catalog", "publish", "finish") for how in ("kill", "kill-after")
+                 for at in (1, 2, 3, 4, 5)]:
+        shutil.rmtree(folder)
+        shutil.copytree(pristine, folder)
+        done = kit.firn("compact", *arguments, "--yes", program=kit.FAULTS, expect=(0, 137), environment={"FIRN_FAULT": plan})
+        if done.returncode == 0:
+            continue
+        kit.firn("compact", *arguments, "--yes", "--rewrite-all")
+        left = files_below(below) - referenced(where) - hint
+        kit.check(not left, f"{plan}: left behind: {sorted(left)}")
+        kit.same_rows(kit.read("pyiceberg", where), rows, plan)
+
+
 try:
-    kit.main([two_catalogs, same_catalog_by_another_path, waits_for_the_other_run, target_without_limit])
+    kit.main([("killed_runs_leave_nothing_sql", killed_runs_leave_nothing, "sql"),
+              ("killed_runs_leave_nothing_directory", killed_runs_leave_nothing, "directory"), two_catalogs, same_catalog_by_another_path, waits_for_the_other_run,
+              ("signal_while_the_catalog_is_locked", signal_while_waiting, "EXCLUSIVE"),
+              ("signal_before_the_commit", signal_while_waiting, "IMMEDIATE"),
+              ("signal_while_another_run_works", signal_while_waiting, "journal"),
+              target_without_limit])
 finally:
     shutil.rmtree(ROOT, ignore_errors=True)
