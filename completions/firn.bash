@@ -15,6 +15,17 @@ _firn_options_of()
                 "--memory --threads"
             ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
+        parquet)
+            case "$2" in
+                merge)
+                    echo "$common --memory --threads --output --force --compression" \
+                        "--row-group-size-bytes"
+                    ;;
+                inspect) echo "$common --pages" ;;
+                verify) echo "$common --memory --threads" ;;
+                *) echo "$common" ;;
+            esac
+            ;;
         demo) echo "$common --memory --threads" ;;
         *) echo "$common" ;;
     esac
@@ -24,18 +35,23 @@ _firn()
 {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="tables describe snapshots refs files manifests history plan compact catalog doctor
-        config demo help"
+    local verbs="tables describe snapshots refs files manifests history plan compact catalog parquet
+        doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in
-        --catalog | --config)
+        --catalog | --config | --output | -o)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             compopt -o filenames 2>/dev/null
             return
             ;;
         --catalog-name | --ref | --target-file-size-bytes | --min-input-files | \
-            --max-file-group-size-bytes | --memory | --threads | --lock-timeout)
+            --max-file-group-size-bytes | --memory | --threads | --lock-timeout | \
+            --row-group-size-bytes)
+            return
+            ;;
+        --compression)
+            mapfile -t COMPREPLY < <(compgen -W "zstd snappy gzip brotli lz4_raw none" -- "$current")
             return
             ;;
     esac
@@ -43,7 +59,7 @@ _firn()
         case "${COMP_WORDS[i]}" in
             --catalog | --config | --catalog-name | --ref | --target-file-size-bytes | \
                 --min-input-files | --max-file-group-size-bytes | --memory | --threads | \
-                --lock-timeout) ((i++)) ;;
+                --lock-timeout | --output | -o | --compression | --row-group-size-bytes) ((i++)) ;;
             -*) ;;
             *)
                 if [[ -z $verb ]]; then
@@ -55,13 +71,16 @@ _firn()
         esac
     done
     if [[ $current == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_firn_options_of "$verb")" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "$(_firn_options_of "$verb" "$second")" -- "$current")
         return
     fi
     case "$verb:$second" in
         :) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
         help:) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
         catalog: | help:catalog) mapfile -t COMPREPLY < <(compgen -W "register" -- "$current") ;;
+        parquet: | help:parquet)
+            mapfile -t COMPREPLY < <(compgen -W "inspect merge verify" -- "$current")
+            ;;
         config: | help:config) mapfile -t COMPREPLY < <(compgen -W "show validate" -- "$current") ;;
         demo: | help:demo) mapfile -t COMPREPLY < <(compgen -W "small-files" -- "$current") ;;
         tables:* | config:show | help:*) ;;

@@ -18,6 +18,9 @@ firn_status firn_command_catalog_register(firn_session *session, firn_error *err
 firn_status firn_command_demo_small_files(firn_session *session, firn_error *error);
 firn_status firn_command_config_show(firn_session *session, firn_error *error);
 firn_status firn_command_config_validate(firn_session *session, firn_error *error);
+firn_status firn_command_parquet_inspect(firn_session *session, firn_error *error);
+firn_status firn_command_parquet_verify(firn_session *session, firn_error *error);
+firn_status firn_command_parquet_merge(firn_session *session, firn_error *error);
 firn_status firn_command_help(firn_session *session, firn_error *error);
 
 #endif

@@ -207,7 +207,6 @@ static bool is_planned(const char *word) {
                                           "audit",
                                           "view",
                                           "serve",
-                                          "parquet",
                                           "scan",
                                           "engines"};
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {

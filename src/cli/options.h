@@ -8,17 +8,20 @@
 
 #include "base/error.h"
 
-/** More words than any verb takes. */
-#define FIRN_MAX_ARGUMENTS 4
+/** Most words behind a verb: files, mostly. */
+#define FIRN_MAX_ARGUMENTS 4096
 
 /** What was asked for. Text is borrowed from argv. */
 typedef struct firn_options {
     const char *catalog, *catalog_name, *config, *ref; /**< NULL: not given */
+    const char *output, *compression;                  /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
+    bool pages, force;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;
     int64_t target_file_size_bytes, min_input_files, max_file_group_size_bytes;
+    int64_t row_group_size_bytes;
     int64_t lock_timeout_ms;                   /**< -1: not given */
     const char *arguments[FIRN_MAX_ARGUMENTS]; /**< what stands behind the verb */
     size_t argument_count;
@@ -33,7 +36,9 @@ enum {
     FIRN_OPTIONS_PLAN = 16,      /**< what is compacted into what */
     FIRN_OPTIONS_RUN = 32,       /**< --verify, --lock-timeout */
     FIRN_OPTIONS_RESOURCES = 64, /**< --memory, --threads */
-    FIRN_OPTIONS_CONTENT = 128   /**< --content-hash */
+    FIRN_OPTIONS_CONTENT = 128,  /**< --content-hash */
+    FIRN_OPTIONS_PAGES = 256,    /**< --pages */
+    FIRN_OPTIONS_MERGE = 512     /**< --output, --force, --compression, --row-group-size-bytes */
 };
 
 typedef enum firn_option_kind {

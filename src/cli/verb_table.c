@@ -11,6 +11,9 @@
 #define RUN FIRN_OPTIONS_RUN
 #define RESOURCES FIRN_OPTIONS_RESOURCES
 #define CONTENT FIRN_OPTIONS_CONTENT
+#define PAGES FIRN_OPTIONS_PAGES
+#define MERGE FIRN_OPTIONS_MERGE
+#define MANY FIRN_MAX_ARGUMENTS
 
 const firn_verb firn_verb_table[] = {
     {"tables", "", 0, 0, COMMON | CATALOG, "list the tables of a catalog",
@@ -58,6 +61,29 @@ const firn_verb firn_verb_table[] = {
      "files of the table stay as they are. An SQLite file named by --catalog is made when it does "
      "not exist. Without --yes it shows what it would do.",
      firn_command_catalog_register},
+    {"parquet inspect", "FILE", 1, 1, COMMON | PAGES, "show what a Parquet file is made of",
+     "Shows the schema with its field ids, row groups, columns with encodings, sizes and "
+     "statistics, "
+     "page indexes, Bloom filters, and what the writer noted. With --pages each page is shown.",
+     firn_command_parquet_inspect},
+    {"parquet verify", "FILE...", 1, MANY, COMMON | RESOURCES,
+     "check Parquet files against their own promises",
+     "Decodes every value and holds CRCs, sizes and counts of the footer, statistics, page "
+     "indexes, "
+     "size statistics and Bloom filters against what is there. Ends with exit code 8 when a file "
+     "does not keep what it promises. Changes nothing.",
+     firn_command_parquet_verify},
+    {"parquet merge", "IN...", 1, MANY, COMMON | RESOURCES | MERGE,
+     "write several Parquet files as one",
+     "Writes the rows of the files, in their order, as one file with row groups of proper size; "
+     "pages "
+     "that can stay as they are are copied. Fields are matched by their ids where every field of "
+     "every file has one, else by name. A field that a file lacks is null; int and long, float and "
+     "double, and decimals of one scale meet in the wider type; anything else that differs is "
+     "refused by name.\n\n"
+     "The file that -o names appears when it is complete. One that is there is replaced only with "
+     "--force. The inputs stay as they are.",
+     firn_command_parquet_merge},
     {"doctor", "[TABLE]", 0, 1, COMMON | CATALOG,
      "show what this build can do, and check a catalog or a table",
      "Shows the codecs, libraries, catalogs and storage of this build. A catalog (--catalog, else "

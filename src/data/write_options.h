@@ -19,6 +19,16 @@ typedef struct firn_data_write_options {
 firn_status firn_data_write_options_read(const firn_table_metadata *metadata,
                                          firn_data_write_options *out, firn_error *error);
 
+/**
+ * Which leaves get a Bloom filter, one entry each, by write.parquet.bloom-filter-enabled.column.NAME, …-fpp.column.NAME (0.01) and
+ * write.parquet.bloom-filter-max-bytes (1 MiB). *out is NULL when none does, else in `arena`. Columns that are not there are passed
+ * over. INVALID names a property with a wrong value.
+ */
+firn_status firn_data_bloom_filters(const firn_table_metadata *metadata, const firn_schema *schema,
+                                    const int32_t *leaf_field_ids, size_t leaf_count,
+                                    firn_arena *arena, const firn_parquet_bloom_options **out,
+                                    firn_error *error);
+
 /** Whether this build can write pages with this codec. */
 bool firn_data_can_write_compression(firn_parquet_compression compression);
 

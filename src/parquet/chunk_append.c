@@ -165,6 +165,8 @@ static firn_status take_plain(firn_parquet_chunk_writer *writer, const firn_parq
             firn_parquet_encode_plain(&batch->values, segment->value, count, &page->plain, error));
     }
     if (count == 0) return FIRN_OK;
+    FIRN_TRY(
+        firn_parquet_bloom_take(writer, &batch->values, indices, segment->value, count, error));
     if (writer->element->type != FIRN_PARQUET_BYTE_ARRAY) {
         return firn_parquet_bounds_add_fixed(&page->bounds, page->plain.data + before,
                                              writer->width, count, error);

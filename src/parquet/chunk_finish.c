@@ -304,15 +304,18 @@ static firn_status finish(firn_parquet_chunk_writer *writer, firn_parquet_chunk 
     if (has_dictionary_page(writer)) {
         FIRN_TRY(write_dictionary_page(writer, &out->dictionary, error));
     }
+    FIRN_TRY(firn_parquet_bloom_finish(writer, &out->bloom_filter, error));
     return fill_metadata(writer, out, error);
 }
 
 firn_status firn_parquet_chunk_writer_finish(firn_parquet_chunk_writer *writer,
                                              firn_parquet_chunk *out, firn_error *error) {
-    firn_parquet_chunk chunk = {.dictionary = firn_buffer_with_maximum(INT32_MAX)};
+    firn_parquet_chunk chunk = {.dictionary = firn_buffer_with_maximum(INT32_MAX),
+                                .bloom_filter = firn_buffer_with_maximum(INT32_MAX)};
     firn_status status = finish(writer, &chunk, error);
     if (status != FIRN_OK) {
         firn_buffer_release(&chunk.dictionary);
+        firn_buffer_release(&chunk.bloom_filter);
         return firn_error_wrap(error, status, "column %s", writer->leaf->dotted_path);
     }
     chunk.bytes = writer->bytes;
@@ -326,6 +329,7 @@ firn_status firn_parquet_chunk_writer_finish(firn_parquet_chunk_writer *writer,
 void firn_parquet_chunk_release(firn_parquet_chunk *chunk) {
     firn_buffer_release(&chunk->dictionary);
     firn_buffer_release(&chunk->bytes);
+    firn_buffer_release(&chunk->bloom_filter);
     firn_arena_free(chunk->arena);
     *chunk = (firn_parquet_chunk){0};
 }

@@ -275,6 +275,7 @@ firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_erro
     FIRN_TRY(check_size(page->level_count, error));
     if (writer->mode == FIRN_PARQUET_MODE_DICTIONARY) {
         FIRN_TRY(measure_dictionary_page(writer, error));
+        writer->hashed_values += (int64_t)page->value_count;
     }
     firn_parquet_page_record record = {
         .first_row = writer->row_count,

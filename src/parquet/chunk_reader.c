@@ -142,6 +142,13 @@ static firn_status check_crc(const firn_parquet_page *page, firn_error *error) {
                      page->header.crc);
 }
 
+/* Old writers leave a dictionary page's header out of the chunk's size (PARQUET-816); values are counted, so a longer chunk does no harm. */
+static void extend_window(firn_parquet_chunk_reader *reader) {
+    uint64_t behind = reader->file->source.size - reader->window.end;
+    uint64_t header_size = reader->page.header_bytes.size;
+    reader->window.end += behind < header_size ? behind : header_size;
+}
+
 static firn_status take_dictionary(firn_parquet_chunk_reader *reader, bool borrowed,
                                    firn_error *error) {
     if (reader->any_page) {
@@ -149,10 +156,7 @@ static firn_status take_dictionary(firn_parquet_chunk_reader *reader, bool borro
     }
     FIRN_TRY(check_crc(&reader->page, error));
     FIRN_TRY(firn_parquet_load_dictionary(reader, borrowed, error));
-    /* Old writers leave this header out of the chunk's size (PARQUET-816); values are counted, so a longer chunk does no harm. */
-    uint64_t behind = reader->file->source.size - reader->window.end;
-    uint64_t header_size = reader->page.header_bytes.size;
-    reader->window.end += behind < header_size ? behind : header_size;
+    extend_window(reader);
     return FIRN_OK;
 }
 
@@ -210,6 +214,31 @@ firn_status firn_parquet_chunk_reader_next(firn_parquet_chunk_reader *reader,
         default: break;
         }
     }
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_chunk_reader_next_raw(firn_parquet_chunk_reader *reader,
+                                               const firn_parquet_page **page, firn_error *error) {
+    *page = NULL;
+    reader->state = FIRN_PARQUET_PAGE_NONE;
+    if (reader->chunk == NULL) {
+        return firn_fail(error, FIRN_INVALID, "the reader was not put on a column chunk");
+    }
+    /* A chunk without values may have pages all the same, as far as the footer says that it goes. */
+    uint64_t passed = reader->position - reader->window.begin;
+    bool done =
+        reader->levels >= reader->chunk->num_values &&
+        (reader->chunk->num_values > 0 || passed >= (uint64_t)reader->chunk->total_compressed_size);
+    if (done || reader->position >= reader->window.end) return FIRN_OK;
+    bool borrowed = false;
+    FIRN_TRY(read_page(reader, &borrowed, error));
+    firn_parquet_page_type type = reader->page.header.type;
+    reader->page.first_level = reader->levels;
+    if (type == FIRN_PARQUET_DICTIONARY_PAGE) extend_window(reader);
+    if (type == FIRN_PARQUET_DATA_PAGE || type == FIRN_PARQUET_DATA_PAGE_V2) {
+        reader->levels += reader->page.header.num_values;
+    }
+    *page = &reader->page;
     return FIRN_OK;
 }
 

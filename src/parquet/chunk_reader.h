@@ -34,6 +34,13 @@ firn_status firn_parquet_chunk_reader_reset(firn_parquet_chunk_reader *reader,
 firn_status firn_parquet_chunk_reader_next(firn_parquet_chunk_reader *reader,
                                            const firn_parquet_page **page, firn_error *error);
 
+/**
+ * The next page of any type, as it stands in the file: no dictionary is loaded and no CRC checked, so that broken chunks can be
+ * looked at too. A reader used so decodes nothing. *page is NULL once all values were passed, or the chunk ends.
+ */
+firn_status firn_parquet_chunk_reader_next_raw(firn_parquet_chunk_reader *reader,
+                                               const firn_parquet_page **page, firn_error *error);
+
 /** Decodes the page that firn_parquet_chunk_reader_next gave last. Dictionary-encoded pages give indices. Values of the batch are valid until the next call. */
 firn_status firn_parquet_chunk_reader_decode(firn_parquet_chunk_reader *reader,
                                              firn_parquet_batch *batch, firn_error *error);

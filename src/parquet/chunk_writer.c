@@ -86,6 +86,9 @@ firn_status firn_parquet_chunk_writer_new(const firn_parquet_leaf *leaf,
     writer->values = firn_buffer_with_maximum(INT32_MAX);
     writer->body = firn_buffer_with_maximum(INT32_MAX);
     writer->compressed = firn_buffer_with_maximum(INT32_MAX);
+    const firn_parquet_bloom_options *bloom = firn_parquet_bloom_options_of(options, leaf);
+    writer->has_bloom_filter = bloom != NULL;
+    if (bloom != NULL) firn_parquet_bloom_builder_init(&writer->bloom_filter, bloom);
     writer->histograms_known = true;
     writer->unencoded_known = true;
     bool dictionary =
@@ -122,6 +125,7 @@ void firn_parquet_chunk_writer_free(firn_parquet_chunk_writer *writer) {
     firn_vector_release(&writer->pages);
     firn_vector_release(&writer->page_definition_histograms);
     firn_vector_release(&writer->page_repetition_histograms);
+    firn_parquet_bloom_builder_release(&writer->bloom_filter);
     firn_arena_free(writer->arena);
     firn_free(writer);
 }
@@ -140,6 +144,9 @@ size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer)
             writer->dictionary.slot_count * sizeof *writer->dictionary.slots +
             writer->dictionary.offsets.capacity * sizeof *writer->dictionary.offsets.items;
     size += (writer->translation_capacity + writer->entry_use_capacity) * sizeof(uint32_t);
+    if (writer->bloom_filter.blocks != NULL) {
+        size += writer->bloom_filter.block_count * FIRN_PARQUET_BLOOM_BLOCK_SIZE;
+    }
     size += writer->pages.capacity * sizeof *writer->pages.items + firn_arena_bytes(writer->arena);
     return size;
 }

@@ -6,6 +6,7 @@
 #define FIRN_PARQUET_CHUNK_WRITER_H
 
 #include "parquet/batch.h"
+#include "parquet/bloom_filter.h"
 #include "parquet/chunk_reader.h"
 #include "parquet/schema.h"
 
@@ -19,9 +20,20 @@ typedef struct firn_parquet_write_options {
     int page_version;              /**< 1 or 2 */
     bool write_page_index;
     bool write_crc;
+    /**
+     * NULL, or one per leaf of the output: which get a Bloom filter. Pages of such a leaf are not copied, since their values must be
+     * hashed. Borrowed.
+     */
+    const firn_parquet_bloom_options *bloom_filters;
+    size_t bloom_filter_count;
 } firn_parquet_write_options;
 
 void firn_parquet_write_options_init(firn_parquet_write_options *options);
+
+/** What the options ask for the leaf; NULL: no Bloom filter. Columns of BOOLEAN have none. */
+const firn_parquet_bloom_options *
+firn_parquet_bloom_options_of(const firn_parquet_write_options *options,
+                              const firn_parquet_leaf *leaf);
 
 typedef struct firn_parquet_chunk_writer firn_parquet_chunk_writer;
 
@@ -72,6 +84,7 @@ typedef struct firn_parquet_chunk {
     firn_parquet_offset_index offset_index;
     bool has_column_index;
     firn_parquet_column_index column_index;
+    firn_buffer bloom_filter; /**< header and bitset; empty: none */
     firn_parquet_chunk_counts counts;
 } firn_parquet_chunk;
 

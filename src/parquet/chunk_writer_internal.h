@@ -78,6 +78,10 @@ struct firn_parquet_chunk_writer {
     int64_t uncovered_values;   /**< in pages copied since the last merge_statistics */
     bool bounds_unknown, nan_count_unknown;
     bool bounds_merged; /**< some came from an input's statistics */
+
+    bool has_bloom_filter;
+    firn_parquet_bloom_builder bloom_filter;
+    int64_t hashed_values; /**< put into the filter, or on pages whose dictionary will be */
 };
 
 /** Histograms say more than the null count only for nested columns (SizeStatistics, parquet.thrift). */
@@ -102,6 +106,14 @@ firn_status firn_parquet_emit_page(firn_parquet_chunk_writer *writer,
                                    firn_parquet_page_header *header, firn_slice first,
                                    firn_slice second, firn_parquet_page_record *record,
                                    firn_error *error);
+
+/** Values that went to a PLAIN page: values[indices[0]] …, or without `indices` values[first] … (chunk_bloom.c). */
+firn_status firn_parquet_bloom_take(firn_parquet_chunk_writer *writer,
+                                    const firn_parquet_values *values, const uint32_t *indices,
+                                    size_t first, size_t count, firn_error *error);
+/** The finished filter into `out`; none where values went past it, on copied pages. */
+firn_status firn_parquet_bloom_finish(firn_parquet_chunk_writer *writer, firn_buffer *out,
+                                      firn_error *error);
 
 /** The writer's dictionary as values; for BYTE_ARRAY *slices is allocated and is the caller's to free. */
 firn_status firn_parquet_dictionary_values(const firn_parquet_dictionary *dictionary,

@@ -1,6 +1,7 @@
 /*
  * The file around the chunks (parquet-format README, "File format"): magic, row groups, column indexes, offset indexes, footer, its
- * length, magic. Indexes are kept in their final bytes until the end, so that a finished row group costs little memory.
+ * length, magic. Indexes are kept in their final bytes until the end, so that a finished row group costs little memory; Bloom filters,
+ * which are larger, stand behind their row group (BloomFilter.md, "File Format").
  */
 #include "parquet/file_writer.h"
 
@@ -34,6 +35,7 @@ struct firn_parquet_file_writer {
     size_t column_count;
     int64_t row_count;
     index_list column_indexes, offset_indexes;
+    index_list bloom_filters; /* of the open row group */
     bool failed, finished;
 };
 
@@ -105,6 +107,7 @@ firn_status firn_parquet_file_writer_new(const firn_parquet_schema_element *elem
     writer->destination = *destination;
     writer->column_indexes.bytes = firn_buffer_with_maximum(SIZE_MAX);
     writer->offset_indexes.bytes = firn_buffer_with_maximum(SIZE_MAX);
+    writer->bloom_filters.bytes = firn_buffer_with_maximum(SIZE_MAX);
     /* "1" is what every reader takes (parquet.thrift, FileMetaData.version). */
     writer->metadata.version = 1;
     writer->metadata.created_by = "firn version 0.1.0";
@@ -128,6 +131,8 @@ void firn_parquet_file_writer_free(firn_parquet_file_writer *writer) {
     firn_vector_release(&writer->column_indexes.locations);
     firn_buffer_release(&writer->offset_indexes.bytes);
     firn_vector_release(&writer->offset_indexes.locations);
+    firn_buffer_release(&writer->bloom_filters.bytes);
+    firn_vector_release(&writer->bloom_filters.locations);
     firn_arena_free(writer->arena);
     firn_free(writer);
 }
@@ -240,6 +245,30 @@ static firn_status keep_indexes(firn_parquet_file_writer *writer, const firn_par
     return note_index(writer, &writer->column_indexes, start, error);
 }
 
+static firn_status keep_bloom_filter(firn_parquet_file_writer *writer,
+                                     const firn_parquet_chunk *chunk, firn_error *error) {
+    if (chunk->bloom_filter.size == 0) return FIRN_OK;
+    size_t start = writer->bloom_filters.bytes.size;
+    FIRN_TRY(firn_buffer_append(&writer->bloom_filters.bytes, chunk->bloom_filter.data,
+                                chunk->bloom_filter.size, error));
+    return note_index(writer, &writer->bloom_filters, start, error);
+}
+
+static firn_status put_bloom_filters(firn_parquet_file_writer *writer, firn_error *error) {
+    index_list *list = &writer->bloom_filters;
+    uint64_t base = writer->position;
+    FIRN_TRY(put(writer, list->bytes.data, list->bytes.size, error));
+    for (size_t i = 0; i < list->locations.count; i++) {
+        const index_location *location = &list->locations.items[i];
+        location->column->has_bloom_filter = true;
+        location->column->bloom_filter_offset = (int64_t)(base + location->offset);
+        location->column->bloom_filter_length = location->size;
+    }
+    firn_buffer_clear(&list->bytes);
+    list->locations.count = 0;
+    return FIRN_OK;
+}
+
 static firn_status add_chunk(firn_parquet_file_writer *writer, const firn_parquet_chunk *chunk,
                              firn_error *error) {
     FIRN_TRY(check_usable(writer, true, error));
@@ -257,6 +286,7 @@ static firn_status add_chunk(firn_parquet_file_writer *writer, const firn_parque
     firn_parquet_column_chunk column = chunk->metadata;
     FIRN_TRY(copy_metadata(writer, &column, leaf, error));
     FIRN_TRY(keep_indexes(writer, chunk, base, error));
+    FIRN_TRY(keep_bloom_filter(writer, chunk, error));
     FIRN_TRY(put(writer, chunk->dictionary.data, chunk->dictionary.size, error));
     FIRN_TRY(put(writer, chunk->bytes.data, chunk->bytes.size, error));
     column.data_page_offset += (int64_t)base;
@@ -280,6 +310,7 @@ firn_status firn_parquet_file_writer_end_row_group(firn_parquet_file_writer *wri
         return firn_fail(error, FIRN_INVALID, "a row group with %zu of %zu columns",
                          writer->column_count, writer->schema->leaf_count);
     }
+    FIRN_TRY(put_bloom_filters(writer, error));
     firn_parquet_row_group group = {.columns = writer->columns,
                                     .column_count = writer->column_count,
                                     .num_rows = writer->row_count,

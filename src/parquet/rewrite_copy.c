@@ -16,6 +16,7 @@ static const firn_parquet_column_chunk *chunk_of(const firn_parquet_rewriter *re
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter) {
     const firn_parquet_leaf_mapping *mapping = rewriter->mapping;
     if (!rewriter->copy_pages || rewriter->input == NULL || mapping->levels_only) return false;
+    if (firn_parquet_bloom_options_of(rewriter->options, rewriter->output) != NULL) return false;
     if (!mapping->levels_identical || mapping->conversion != FIRN_PARQUET_CONVERT_NONE ||
         !rewriter->whole_row_group) {
         return false;

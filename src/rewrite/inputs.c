@@ -36,6 +36,9 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
         ids[i] = context->output->leaves[i].node->element->field_id;
     }
     context->leaf_ids = ids;
+    FIRN_TRY(firn_data_bloom_filters(context->metadata, context->schema, ids, leaves,
+                                     context->arena, &context->options.bloom_filters, error));
+    context->options.bloom_filter_count = leaves;
     return firn_name_mapping_of_table(context->metadata, context->arena, &context->name_mapping,
                                       error);
 }

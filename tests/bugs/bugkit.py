@@ -48,6 +48,8 @@ def compact(table, *options, rows=True, reader=fx_table.rows_of):
     """Compacts all of a table with --verify and checks its rows; returns the report."""
     report = firn_json("compact", *table.arguments, "--yes", "--rewrite-all", "--verify", *options)
     check(report["committed"], f"nothing was committed: {report}")
+    # What was written keeps its promises.
+    firn("parquet", "verify", *sorted({e["data_file"]["file_path"].removeprefix("file://") for e in table.live_entries()}))
     if rows:
         equal(reader(table), fx_table.oracle(table), "rows after the compaction")
     return report

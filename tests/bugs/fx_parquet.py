@@ -343,14 +343,15 @@ def page_bytes(column, triples, page, codec, dictionary):
                        ((rep_bytes, column.max_rep), (def_bytes, column.max_def)) if maximum) + body
         packed = pack(codec, raw)
         fields = {1: i32(len(triples)), 2: i32(encoding), 3: i32(RLE), 4: i32(RLE)}
-        return _header(0, len(raw), len(packed), 5, fields, page.header) + packed, len(raw)
+        head = _header(0, len(raw), len(packed), 5, fields, page.header)
+        return head + packed, len(head) + len(raw)
     packed = pack(codec, body) if page.compressed else body
     levels = rep_bytes + def_bytes
     fields = thrift({1: i32(len(triples)), 2: i32(len(triples) - len(values)), 3: i32(reps.count(0)),
                      4: i32(encoding), 5: i32(len(def_bytes)), 6: i32(len(rep_bytes)),
                      7: None if page.flag == "absent" else bool_of(page.flag)})
     head = _header(3, len(levels) + len(body), len(levels) + len(packed), 8, fields, page.header)
-    return head + levels + packed, len(levels) + len(body)
+    return head + levels + packed, len(head) + len(levels) + len(body)
 
 
 def _split(triples, pages):

@@ -91,12 +91,77 @@ static void unused_level(void **state) {
     assert_int_equal(options.parquet.compression_level, FIRN_CODEC_LEVEL_DEFAULT);
 }
 
+static firn_status read_blooms(const char *properties, firn_parquet_bloom_options *out,
+                               size_t *count, firn_error *error) {
+    static const int32_t ids[] = {1, 2};
+    fixture pieces = {.properties = properties,
+                      .schema =
+                          "[{\"id\": 1, \"name\": \"id\", \"required\": true, \"type\": \"long\"},"
+                          "{\"id\": 2, \"name\": \"b\", \"required\": false, \"type\": \"int\"}]"};
+    firn_table_metadata *metadata = fixture_metadata(&pieces);
+    firn_arena *arena = firn_arena_new();
+    const firn_parquet_bloom_options *options = NULL;
+    firn_status status =
+        firn_data_bloom_filters(metadata, metadata->schema, ids, 2, arena, &options, error);
+    *count = options == NULL ? 0 : 2;
+    for (size_t i = 0; i < *count; i++) out[i] = options[i];
+    firn_arena_free(arena);
+    firn_table_metadata_free(metadata);
+    return status;
+}
+
+#define BLOOM "write.parquet.bloom-filter-"
+
+static void bloom_filters(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_parquet_bloom_options options[2];
+    size_t count = 0;
+    check_ok(read_blooms("{}", options, &count, &error), &error);
+    assert_int_equal(count, 0);
+    check_ok(read_blooms("{\"" BLOOM "enabled.column.id\": \"true\","
+                         "\"" BLOOM "enabled.column.gone\": \"true\","
+                         "\"" BLOOM "fpp.column.id\": \"2.5e-2\","
+                         "\"" BLOOM "max-bytes\": \"65536\"}",
+                         options, &count, &error),
+             &error);
+    assert_int_equal(count, 2);
+    assert_true(options[0].enabled);
+    assert_false(options[1].enabled);
+    assert_true(options[0].false_positives > 0.0249 && options[0].false_positives < 0.0251);
+    assert_int_equal(options[0].maximum_bytes, 65536);
+    check_ok(read_blooms("{\"" BLOOM "enabled.column.id\": \"True\"}", options, &count, &error),
+             &error);
+    assert_true(options[0].false_positives > 0.0099 && options[0].false_positives < 0.0101);
+    assert_int_equal(options[0].maximum_bytes, 1 << 20);
+}
+
+static void wrong_bloom_filters(void **state) {
+    (void)state;
+    static const char *const wrong_values[][2] = {
+        {"enabled.column.id", "yes"}, {"fpp.column.id", "0"},   {"fpp.column.id", "1"},
+        {"fpp.column.id", "a"},       {"fpp.column.id", "-.5"}, {"fpp.column.id", "1e"},
+        {"max-bytes", "31"},          {"max-bytes", "x"},
+    };
+    for (size_t i = 0; i < sizeof wrong_values / sizeof *wrong_values; i++) {
+        firn_error error = {0};
+        firn_parquet_bloom_options options[2];
+        size_t count = 0;
+        char properties[256];
+        bool enabled = strncmp(wrong_values[i][0], "enabled", 7) == 0;
+        snprintf(properties, sizeof properties, "{%s\"" BLOOM "%s\": \"%s\"}",
+                 enabled ? "" : "\"" BLOOM "enabled.column.id\": \"true\", ", wrong_values[i][0],
+                 wrong_values[i][1]);
+        firn_status status = read_blooms(properties, options, &count, &error);
+        check_fails(status, FIRN_INVALID, &error, wrong_values[i][0]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(all_set),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(unused_level),
+        cmocka_unit_test(defaults),      cmocka_unit_test(all_set),
+        cmocka_unit_test(refused),       cmocka_unit_test(unused_level),
+        cmocka_unit_test(bloom_filters), cmocka_unit_test(wrong_bloom_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

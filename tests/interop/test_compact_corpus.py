@@ -24,13 +24,26 @@ def check_rows(name, where, reader):
                       f"{name}, ref {ref}, by {reader}")
 
 
+def parquet_files(folder):
+    return {os.path.join(base, name) for base, _, names in os.walk(folder) for name in names if name.endswith(".parquet")}
+
+
+def check_promises(folder, before):
+    """What the new files say of themselves is true."""
+    made = sorted(parquet_files(folder) - before)
+    if made:
+        kit.firn("parquet", "verify", *made)
+
+
 def compact(name):
     folder, about = kit.unpack(name)
     table = kit.fixture_argument(folder, about)
     where = kit.fixture_where(folder)
     preview = kit.firn_json("compact", *table, "--rewrite-all")
+    before = parquet_files(folder)
     result = kit.firn_json("compact", *table, "--rewrite-all", "--yes", "--verify")
     check_report(name, preview, result)
+    check_promises(folder, before)
     for reader in kit.readers_that_are_right(name):
         check_rows(name, where, reader)
     again = kit.firn_json("compact", *table, "--yes")

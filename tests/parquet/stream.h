@@ -13,6 +13,7 @@
 #include "base/vector.h"
 #include "parquet/chunk_reader.h"
 #include "parquet/file_writer.h"
+#include "parquet/verify.h"
 #include "support/check.h"
 
 /** A column: `shape` names its nodes from the top, r = required, o = optional, * = repeated; the last one is the leaf. */
@@ -237,6 +238,22 @@ static inline stream stream_read(const firn_parquet_file *file, size_t leaf) {
         firn_parquet_chunk_reader_close(reader);
     }
     return s;
+}
+
+/** The file keeps what it promises: checksums, sums, statistics, indexes and Bloom filters against its values. */
+static inline void assert_verified(const firn_read_at *source) {
+    firn_error error = {0};
+    firn_parquet_verification verification;
+    check_ok(firn_parquet_verify(source, NULL, &verification, &error), &error);
+    for (size_t i = 0; i < verification.findings.count; i++) {
+        const firn_parquet_finding *finding = &verification.findings.items[i];
+        print_error("row group %lld: column %s: page %lld: %s: %s\n", (long long)finding->row_group,
+                    finding->column_name == NULL ? "-" : finding->column_name,
+                    (long long)finding->page, finding->kind, finding->message);
+    }
+    size_t count = verification.findings.count;
+    firn_parquet_verification_release(&verification);
+    assert_int_equal(count, 0);
 }
 
 static inline void assert_streams_equal(const stream *a, const stream *b) {

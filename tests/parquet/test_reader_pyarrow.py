@@ -210,10 +210,11 @@ class Shredder:
                 self.field(child, value, again, middle.definition)
 
 
-def compare(path, text):
+def compare(path, text, table=None):
+    """`table`: the rows, where PyArrow is not to read them from the file."""
     lines, leaves, rows = parse_dump(text)
     root, nodes = parse_schema(lines)
-    table = pq.read_table(path, partitioning=None)
+    table = pq.read_table(path, partitioning=None) if table is None else table
     assert table.num_rows == rows, f"{rows} rows where PyArrow has {table.num_rows}"
     shredder = Shredder(nodes)
     for child, column in zip(root.children, table.columns):
@@ -293,4 +294,5 @@ def main():
     sys.exit(1 if failures or count == 0 else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

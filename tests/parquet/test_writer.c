@@ -293,6 +293,7 @@ static void check_file(const stream *streams, size_t count, firn_buffer *bytes,
     firn_parquet_file *file = NULL;
     check_ok(firn_parquet_file_open(&source, &file, &error), &error);
     assert_int_equal(file->metadata->num_rows, streams[0].rows);
+    assert_verified(&source);
     for (size_t i = 0; i < count; i++) {
         stream back = stream_read(file, i);
         assert_streams_equal(&streams[i], &back);

@@ -1,0 +1,259 @@
+/*
+ * parquet merge: several files as one. The output is written beside its place and takes its name only when it is complete and was
+ * read back, so that nobody ever sees half of it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/random.h"
+#include "cli/commands.h"
+#include "codec/codec.h"
+#include "parquet/file_reader.h"
+#include "parquet/merge.h"
+#include "parquet/page_codec.h"
+#include "storage/local.h"
+
+/* Files up to this size are held in memory while they are open: there may be more of them than files can be open. */
+#define SMALL_FILE ((uint64_t)8 << 20)
+
+typedef struct merge_input {
+    firn_storage_file *file; /* of a large one */
+    firn_buffer whole;       /* of a small one */
+    firn_memory_file memory;
+} merge_input;
+
+static void close_input(void *context, void *handle) {
+    (void)context;
+    merge_input *input = handle;
+    if (input->file != NULL) firn_storage_close(input->file);
+    firn_buffer_release(&input->whole);
+    firn_free(input);
+}
+
+static firn_status read_input(firn_session *session, const char *path, merge_input *input,
+                              firn_read_at *out, firn_error *error) {
+    FIRN_TRY(firn_storage_open(session->storage, path, &input->file, error));
+    *out = *firn_storage_file_source(input->file);
+    if (out->size > SMALL_FILE) return FIRN_OK;
+    input->whole = firn_buffer_with_maximum((size_t)SMALL_FILE);
+    FIRN_TRY(firn_buffer_reserve(&input->whole, (size_t)out->size + 1, error));
+    FIRN_TRY(firn_read_at_exact(out, 0, input->whole.data, (size_t)out->size, error));
+    input->whole.size = (size_t)out->size;
+    input->memory = (firn_memory_file){input->whole.data, input->whole.size};
+    *out = firn_read_at_memory(&input->memory, path);
+    firn_storage_close(input->file);
+    input->file = NULL;
+    return FIRN_OK;
+}
+
+static firn_status open_input(void *context, size_t index, firn_read_at *out, void **handle,
+                              firn_error *error) {
+    firn_session *session = context;
+    merge_input *input = firn_alloc_zeroed(1, sizeof *input);
+    if (input == NULL) return firn_fail_memory(error);
+    firn_status status = read_input(session, session->options->arguments[index], input, out, error);
+    if (status != FIRN_OK) {
+        close_input(context, input);
+        return status;
+    }
+    *handle = input;
+    return FIRN_OK;
+}
+
+static bool find_compression(const char *name, size_t length, firn_parquet_compression *out) {
+    for (int i = FIRN_PARQUET_UNCOMPRESSED; i <= FIRN_PARQUET_LZ4_RAW; i++) {
+        const char *known = firn_parquet_compression_name((firn_parquet_compression)i);
+        *out = (firn_parquet_compression)i;
+        if (strlen(known) == length && strncasecmp(known, name, length) == 0) return true;
+    }
+    *out = FIRN_PARQUET_UNCOMPRESSED;
+    return length == 4 && strncasecmp(name, "none", length) == 0;
+}
+
+/* CODEC or CODEC:LEVEL. The level is tried out on no bytes, so that a wrong one is told before anything is written. */
+static firn_status read_compression(const char *text, firn_parquet_write_options *write,
+                                    firn_error *error) {
+    const char *colon = strchr(text, ':');
+    size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
+    firn_codec codec = FIRN_CODEC_UNCOMPRESSED;
+    if (!find_compression(text, length, &write->compression)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "option --compression: \"%s\" is no codec; there are zstd, snappy, gzip, "
+                         "brotli, lz4_raw and none",
+                         text);
+    }
+    if (write->compression == FIRN_PARQUET_LZ4 ||
+        !firn_parquet_codec_of(write->compression, &codec) || !firn_codec_can_write(codec)) {
+        return firn_fail(error, FIRN_UNSUPPORTED, "option --compression: %s is not written", text);
+    }
+    if (colon == NULL) return FIRN_OK;
+    bool levels =
+        codec == FIRN_CODEC_ZSTD || codec == FIRN_CODEC_GZIP || codec == FIRN_CODEC_BROTLI;
+    char *end = NULL;
+    long level = strtol(colon + 1, &end, 10);
+    if (!levels || colon[1] == '\0' || *end != '\0' || level < -131072 || level > 100) {
+        return firn_fail(error, FIRN_INVALID,
+                         levels ? "option --compression: \"%s\" has no level that it takes"
+                                : "option --compression: \"%s\": the codec has no levels",
+                         text);
+    }
+    write->compression_level = (int)level;
+    firn_buffer scratch = firn_buffer_with_maximum((size_t)1 << 20);
+    firn_status status =
+        firn_codec_compress(codec, (int)level, firn_slice_text(""), &scratch, error);
+    firn_buffer_release(&scratch);
+    return firn_error_wrap(error, status, "option --compression");
+}
+
+static firn_status read_options(const firn_session *session, firn_parquet_merge_options *out,
+                                firn_error *error) {
+    const firn_options *options = session->options;
+    firn_parquet_merge_options_init(out);
+    out->pool = session->pool;
+    if (options->compression != NULL) {
+        out->keep_compression = false;
+        FIRN_TRY(read_compression(options->compression, &out->write, error));
+    }
+    if (options->row_group_size_bytes > 0)
+        out->row_group_size_bytes = options->row_group_size_bytes;
+    /* A row group's chunks, the inputs behind them, and what is being encoded. */
+    int64_t most = options->memory_bytes / 4;
+    if (options->memory_bytes > 0 && most < out->row_group_size_bytes) {
+        out->row_group_size_bytes = most;
+    }
+    return FIRN_OK;
+}
+
+/* Whether the output may be written at all, before anything is read. */
+static firn_status check_output(firn_session *session, const char **path, firn_error *error) {
+    const char *location = session->options->output;
+    if (location == NULL) {
+        return firn_fail(error, FIRN_INVALID, "parquet merge needs a file to write: -o FILE");
+    }
+    FIRN_TRY(firn_local_path(location, path, error));
+    firn_storage_stat stat;
+    firn_error problem = {0};
+    firn_status status = firn_storage_stat_file(session->storage, location, &stat, &problem);
+    if (status == FIRN_NOT_FOUND) return FIRN_OK;
+    if (status != FIRN_OK) {
+        if (error != NULL) *error = problem;
+        return status;
+    }
+    if (session->options->force) return FIRN_OK;
+    return firn_fail(error, FIRN_EXISTS, "%s is there already; --force replaces it", location);
+}
+
+static firn_status temporary_beside(const char *path, char **out, firn_error *error) {
+    char uuid[FIRN_UUID_TEXT_SIZE];
+    FIRN_TRY(firn_uuid_random(uuid, error));
+    const char *slash = strrchr(path, '/');
+    int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
+    *out = firn_format("%.*sfirn-%s.tmp", folder, path, uuid);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+static firn_status write_bytes(void *context, const void *data, size_t size, firn_error *error) {
+    return firn_storage_write(context, data, size, error);
+}
+
+static firn_status write_temporary(firn_session *session, const char *temporary,
+                                   const firn_parquet_merge_options *options,
+                                   firn_parquet_merge_result *result, firn_error *error) {
+    const firn_parquet_merge_inputs inputs = {
+        .count = session->options->argument_count,
+        .open = open_input,
+        .close = close_input,
+        .context = session,
+    };
+    firn_storage_writer *writer = NULL;
+    FIRN_TRY(firn_storage_create(session->storage, temporary, &writer, error));
+    firn_write_to destination = {write_bytes, writer};
+    firn_status status = firn_parquet_merge(&inputs, options, &destination, result, error);
+    if (status == FIRN_OK) return firn_storage_finish(writer, error);
+    firn_storage_abort(writer);
+    return status;
+}
+
+/* A file that says something else when it is read back must not take the name. */
+static firn_status read_back(firn_session *session, const char *temporary,
+                             const firn_parquet_merge_result *result, firn_error *error) {
+    firn_storage_file *file = NULL;
+    firn_parquet_file *parquet = NULL;
+    FIRN_TRY(firn_storage_open(session->storage, temporary, &file, error));
+    const firn_read_at *source = firn_storage_file_source(file);
+    firn_status status = firn_parquet_file_open(source, &parquet, error);
+    if (status == FIRN_OK &&
+        (parquet->metadata->num_rows != result->rows || source->size != (uint64_t)result->bytes)) {
+        status =
+            firn_fail(error, FIRN_CORRUPT, "%s: read back, it is not what was written", temporary);
+    }
+    firn_parquet_file_close(parquet);
+    firn_storage_close(file);
+    return status;
+}
+
+static firn_status publish(firn_session *session, const char *temporary, const char *path,
+                           firn_error *error) {
+    const char *location = session->options->output;
+    if (!session->options->force) {
+        FIRN_TRY(firn_local_publish(temporary, path, location, false, error));
+    } else if (rename(temporary, path) != 0) {
+        return firn_fail_errno(error, FIRN_IO, errno, "%s can't be replaced", location);
+    }
+    firn_local_remove_checksum(path);
+    session->done = "the files were merged";
+    return firn_local_sync_parent(path, location, error);
+}
+
+static firn_status report_merge(firn_session *session, const firn_parquet_merge_result *result,
+                                firn_error *error) {
+    FIRN_TRY(firn_session_new_report(session, error));
+    firn_section *root = firn_report_root(session->report);
+    firn_section_add(root, "output", "output",
+                     firn_cell_text(firn_report_copy(session->report, session->options->output)));
+    firn_section_add(root, "input_files", "files merged",
+                     firn_cell_count((int64_t)session->options->argument_count));
+    firn_section_add(root, "input_schemas", NULL, firn_cell_integer(result->schemas));
+    firn_section_add(root, "rows", "rows", firn_cell_count(result->rows));
+    firn_section_add(root, "column_count", "columns", firn_cell_count(result->column_count));
+    firn_section_add(root, "input_row_groups", "row groups before",
+                     firn_cell_count(result->input_row_groups));
+    firn_section_add(root, "row_groups", "row groups after", firn_cell_count(result->row_groups));
+    firn_section_add(root, "input_bytes", "size before", firn_cell_bytes(result->input_bytes));
+    firn_section_add(root, "output_bytes", "size after", firn_cell_bytes(result->bytes));
+    firn_section_add(root, "bytes_copied", "copied as they were",
+                     firn_cell_bytes(result->bytes_copied));
+    firn_section_add(root, "bytes_encoded", "encoded anew", firn_cell_bytes(result->bytes_encoded));
+    firn_section_add(root, "compression", "codec",
+                     firn_cell_text(firn_parquet_compression_name(result->compression)));
+    return firn_report_status(session->report, error);
+}
+
+firn_status firn_command_parquet_merge(firn_session *session, firn_error *error) {
+    const char *path = NULL;
+    firn_parquet_merge_options options;
+    firn_parquet_merge_result result = {0};
+    FIRN_TRY(firn_session_load_storage(session, error));
+    FIRN_TRY(firn_session_load_pool(session, error));
+    FIRN_TRY(read_options(session, &options, error));
+    FIRN_TRY(check_output(session, &path, error));
+    char *temporary = NULL;
+    FIRN_TRY(temporary_beside(path, &temporary, error));
+    bool written = false;
+    firn_status status;
+    FIRN_CHECK(write_temporary(session, temporary, &options, &result, error));
+    written = true;
+    FIRN_CHECK(read_back(session, temporary, &result, error));
+    FIRN_CHECK(publish(session, temporary, path, error));
+    written = false;
+    status = report_merge(session, &result, error);
+out:
+    if (written) unlink(temporary);
+    firn_free(temporary);
+    return status;
+}

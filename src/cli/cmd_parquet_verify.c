@@ -1,0 +1,117 @@
+/* parquet verify: whether files keep what they promise. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "parquet/verify.h"
+
+typedef struct verify_report {
+    firn_section *root;
+    firn_rows *files, *findings;
+    int64_t found, left_out;
+} verify_report;
+
+static firn_cell optional(int64_t value) {
+    return value < 0 ? firn_cell_null() : firn_cell_integer(value);
+}
+
+static void add_finding(firn_report *report, verify_report *out, const char *path,
+                        const firn_parquet_finding *finding) {
+    const char *column =
+        finding->column_name == NULL ? NULL : firn_report_copy(report, finding->column_name);
+    const char *message = firn_report_copy(report, finding->message);
+    char where[64] = "", page[32] = "";
+    if (finding->row_group >= 0) {
+        snprintf(where, sizeof where, ": row group %" PRId64, finding->row_group);
+    }
+    if (finding->page >= 0) snprintf(page, sizeof page, ": page %" PRId64, finding->page);
+    const firn_cell cells[] = {
+        firn_cell_text(path),           firn_cell_text(finding->kind), optional(finding->row_group),
+        firn_cell_text(column),         optional(finding->column),     optional(finding->page),
+        optional(finding->byte_offset), firn_cell_text(message),
+    };
+    firn_rows_add(out->findings, cells);
+    firn_section_line(out->root, "%s%s%s%s%s: %s", path, where, column == NULL ? "" : ": column ",
+                      column == NULL ? "" : column, page, message);
+}
+
+static void add_file(verify_report *out, const char *path, const firn_parquet_verification *v) {
+    int64_t found = (int64_t)v->findings.count + v->findings_left_out;
+    const firn_cell cells[] = {
+        firn_cell_text(path),
+        firn_cell_count(found),
+        firn_cell_count(v->rows),
+        firn_cell_count(v->row_groups),
+        firn_cell_count(v->columns),
+        firn_cell_count(v->pages),
+        firn_cell_count(v->values),
+        firn_cell_count(v->crcs),
+        firn_cell_count(v->column_indexes),
+        firn_cell_count(v->offset_indexes),
+        firn_cell_count(v->bloom_filters),
+    };
+    firn_rows_add(out->files, cells);
+    out->found += found;
+    out->left_out += v->findings_left_out;
+}
+
+static firn_status verify_one(firn_session *session, verify_report *out, const char *path,
+                              firn_error *error) {
+    firn_storage_file *file = NULL;
+    firn_parquet_verification verification = {0};
+    firn_status status = firn_storage_open(session->storage, path, &file, error);
+    if (status != FIRN_OK) return status;
+    FIRN_CHECK(
+        firn_parquet_verify(firn_storage_file_source(file), session->pool, &verification, error));
+    add_file(out, path, &verification);
+    for (size_t i = 0; i < verification.findings.count; i++) {
+        add_finding(session->report, out, path, &verification.findings.items[i]);
+    }
+    if (verification.findings_left_out > 0) {
+        firn_section_line(out->root, "%s: and %" PRId64 " more of the kind", path,
+                          verification.findings_left_out);
+    }
+    status = firn_report_status(session->report, error);
+out:
+    firn_parquet_verification_release(&verification);
+    firn_storage_close(file);
+    return status;
+}
+
+firn_status firn_command_parquet_verify(firn_session *session, firn_error *error) {
+    static const firn_column file_columns[] = {
+        {"path", "file"},
+        {"findings", "findings"},
+        {"rows", "rows"},
+        {"row_groups", "row groups"},
+        {"columns", "columns"},
+        {"pages", "pages"},
+        {"values", "values"},
+        {"crcs", "CRCs"},
+        {"column_indexes", "column indexes"},
+        {"offset_indexes", "offset indexes"},
+        {"bloom_filters", "Bloom filters"},
+    };
+    static const firn_column finding_columns[] = {
+        {"path", NULL}, {"kind", NULL}, {"row_group", NULL},   {"column", NULL},
+        {"leaf", NULL}, {"page", NULL}, {"byte_offset", NULL}, {"message", NULL},
+    };
+    verify_report out = {0};
+    FIRN_TRY(firn_session_load_storage(session, error));
+    FIRN_TRY(firn_session_load_pool(session, error));
+    FIRN_TRY(firn_session_new_report(session, error));
+    out.root = firn_report_root(session->report);
+    out.files = firn_section_rows(out.root, "files", NULL, file_columns, 11, NULL);
+    out.findings = firn_section_rows(out.root, "findings", "", finding_columns, 8, NULL);
+    for (size_t i = 0; i < session->options->argument_count; i++) {
+        FIRN_TRY(verify_one(session, &out, session->options->arguments[i], error));
+    }
+    firn_section_add(out.root, "findings_left_out", NULL, firn_cell_integer(out.left_out));
+    if (out.found > 0) {
+        session->exit_code = FIRN_EXIT_PROBLEMS;
+    } else {
+        firn_section_line(out.root, "No faults found.");
+    }
+    return firn_report_status(session->report, error);
+}

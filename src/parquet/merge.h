@@ -1,0 +1,47 @@
+/**
+ * Several Parquet files written as one: their rows in order, row groups of proper size, one schema (parquet/merge_schema.h).
+ * Pages are moved by the cheapest way that is right (parquet/rewrite.h).
+ */
+#ifndef FIRN_PARQUET_MERGE_H
+#define FIRN_PARQUET_MERGE_H
+
+#include "base/threads.h"
+#include "parquet/chunk_writer.h"
+
+/** Where the inputs come from. Each is opened once for its footer and again for each row group that it feeds. */
+typedef struct firn_parquet_merge_inputs {
+    size_t count;
+    firn_status (*open)(void *context, size_t index, firn_read_at *out, void **handle,
+                        firn_error *error);
+    void (*close)(void *context, void *handle);
+    void *context;
+} firn_parquet_merge_inputs;
+
+typedef struct firn_parquet_merge_options {
+    firn_parquet_write_options write;
+    bool
+        keep_compression; /**< the codec that most bytes of the inputs have, instead of `write`'s */
+    int64_t row_group_size_bytes; /**< uncompressed; a larger row group of an input stays whole */
+    int64_t row_group_row_limit;
+    bool copy_pages;
+    firn_pool *pool; /**< NULL: this thread alone */
+} firn_parquet_merge_options;
+
+void firn_parquet_merge_options_init(firn_parquet_merge_options *options);
+
+typedef struct firn_parquet_merge_result {
+    int64_t rows, input_row_groups, row_groups, schemas;
+    int64_t input_bytes, bytes; /**< of whole files */
+    int64_t bytes_copied,
+        bytes_encoded; /**< compressed bytes of the inputs, by the way that they went */
+    int64_t column_count;
+    firn_parquet_compression compression;
+} firn_parquet_merge_result;
+
+/** Writes the merged file to `destination`. UNSUPPORTED names the field and file that stand in the way. */
+firn_status firn_parquet_merge(const firn_parquet_merge_inputs *inputs,
+                               const firn_parquet_merge_options *options,
+                               const firn_write_to *destination, firn_parquet_merge_result *out,
+                               firn_error *error);
+
+#endif
