@@ -12,8 +12,8 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
+#include "cli/invocation.h"
 #include "cli/output.h"
-#include "cli/session.h"
 #include "firn/version.h"
 
 /* A second signal of the same kind ends the process at once (SA_RESETHAND). */
@@ -77,39 +77,40 @@ static int fail(const char *verb, bool json, firn_status status, firn_error *err
     return firn_exit_code(status);
 }
 
-static firn_status print_report(const firn_session *session, firn_error *error) {
+static firn_status print_report(const firn_invocation *invocation, firn_error *error) {
     firn_write_to out = firn_standard_output();
-    if (session->report == NULL) return FIRN_OK;
-    if (session->options->json) return firn_report_write_json(session->report, &out, error);
-    return firn_report_write_text(session->report, &out, error);
+    if (invocation->report == NULL) return FIRN_OK;
+    if (invocation->options->json) return firn_report_write_json(invocation->report, &out, error);
+    return firn_report_write_text(invocation->report, &out, error);
 }
 
 /* What was done stays done, even if nobody can be told on standard output. */
-static int fail_printing(const firn_session *session, firn_status status, firn_error *error) {
-    if (session->done != NULL) {
-        firn_error_wrap(error, status, "%s, but the report is not complete", session->done);
+static int fail_printing(const firn_invocation *invocation, firn_status status, firn_error *error) {
+    if (invocation->done != NULL) {
+        firn_error_wrap(error, status, "%s, but the report is not complete", invocation->done);
     }
     print_error_line(error->message);
-    return session->done == NULL ? firn_exit_code(status) : FIRN_EXIT_FAILURE;
+    return invocation->done == NULL ? firn_exit_code(status) : FIRN_EXIT_FAILURE;
 }
 
 static int run_verb(const firn_verb *verb, const firn_options *options,
                     firn_cli_storage open_storage) {
     firn_error error;
     firn_error_clear(&error);
-    firn_session session = {.options = options, .verb = verb, .open_storage = open_storage};
-    firn_status status = verb->run(&session, &error);
+    firn_invocation invocation = {.options = options, .verb = verb, .open_storage = open_storage};
+    firn_status status = verb->run(&invocation, &error);
     /* Who asked to stop gets no report, unless something was changed that must be told. */
-    if (status == FIRN_OK && session.done == NULL) status = firn_cancel_check(&error);
+    if (status == FIRN_OK && invocation.done == NULL) status = firn_cancel_check(&error);
     int exit_code = 0;
     if (status != FIRN_OK) {
         exit_code = fail(verb->name, options->json, status, &error);
     } else {
-        status = print_report(&session, &error);
+        status = print_report(&invocation, &error);
         if (status == FIRN_OK) status = firn_close_output(&error);
-        exit_code = status == FIRN_OK ? session.exit_code : fail_printing(&session, status, &error);
+        exit_code =
+            status == FIRN_OK ? invocation.exit_code : fail_printing(&invocation, status, &error);
     }
-    firn_session_close(&session);
+    firn_invocation_close(&invocation);
     return exit_code;
 }
 

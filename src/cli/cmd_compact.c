@@ -22,10 +22,10 @@ static firn_compact_options compact_options(const firn_options *given) {
     return options;
 }
 
-static firn_section *begin_report(firn_session *session, bool preview, firn_error *error) {
-    if (firn_session_new_report(session, error) != FIRN_OK) return NULL;
-    const firn_table *table = session->table;
-    firn_report *report = session->report;
+static firn_section *begin_report(firn_invocation *invocation, bool preview, firn_error *error) {
+    if (firn_invocation_new_report(invocation, error) != FIRN_OK) return NULL;
+    const firn_table *table = invocation->table;
+    firn_report *report = invocation->report;
     firn_section *root = firn_report_root(report);
     firn_section_add(root, "table", "table",
                      firn_cell_text(firn_report_copy(report, table->display_name)));
@@ -38,26 +38,27 @@ static firn_section *begin_report(firn_session *session, bool preview, firn_erro
 }
 
 /* A table that firn can only read has a preview all the same; it says that no run can follow. */
-static bool is_read_only(firn_session *session, firn_section *root) {
+static bool is_read_only(firn_invocation *invocation, firn_section *root) {
     firn_error problem;
     firn_error_clear(&problem);
-    if (!firn_table_argument_is_path(session->options->arguments[0])) return false;
-    firn_table_name name = {session->table->namespace_name, session->table->name};
-    if (firn_catalog_check_writable(session->catalog, name, &problem) == FIRN_OK) return false;
-    const char *text = firn_report_copy(session->report, problem.message);
+    if (!firn_table_argument_is_path(invocation->options->arguments[0])) return false;
+    firn_table_name name = {invocation->table->namespace_name, invocation->table->name};
+    if (firn_catalog_check_writable(invocation->catalog, name, &problem) == FIRN_OK) return false;
+    const char *text = firn_report_copy(invocation->report, problem.message);
     firn_section_add(root, "read_only", "can't be changed", firn_cell_text(text));
     return true;
 }
 
-static firn_status run(firn_session *session, const firn_compact_plan *plan,
+static firn_status run(firn_invocation *invocation, const firn_compact_plan *plan,
                        firn_compact_options *options, firn_section *root, bool *committed,
                        firn_error *error) {
     firn_progress progress;
     firn_compact_result result = {0};
     int64_t started = firn_clock_monotonic_ns();
-    firn_progress_begin(&progress, "compacting", plan->input_bytes, !session->options->no_progress);
+    firn_progress_begin(&progress, "compacting", plan->input_bytes,
+                        !invocation->options->no_progress);
     options->progress = (firn_rewrite_progress){firn_progress_advance, &progress};
-    firn_status status = firn_compact_run(session->table, plan, options, &result, error);
+    firn_status status = firn_compact_run(invocation->table, plan, options, &result, error);
     firn_progress_end(&progress);
     FIRN_TRY(status);
     *committed = result.committed;
@@ -66,37 +67,38 @@ static firn_status run(firn_session *session, const firn_compact_plan *plan,
         firn_section_add(root, "result", NULL, firn_cell_null());
         return FIRN_OK;
     }
-    session->done = "the compaction was committed";
+    invocation->done = "the compaction was committed";
     firn_report_compact_result(root, &result, firn_clock_monotonic_ns() - started);
     return FIRN_OK;
 }
 
-static void add_advice(const firn_session *session, firn_section *root, bool read_only) {
+static void add_advice(const firn_invocation *invocation, firn_section *root, bool read_only) {
     const char *advice = "Add --yes to do it.";
-    if (session->verb->run == firn_command_plan) advice = "\"firn compact … --yes\" does it.";
+    if (invocation->verb->run == firn_command_plan) advice = "\"firn compact … --yes\" does it.";
     if (read_only) advice = "This table is for reading only.";
     firn_section_line(root, "Nothing was changed. %s", advice);
 }
 
-static firn_status compact(firn_session *session, bool acts, firn_error *error) {
-    FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], !acts, error));
-    firn_compact_options options = compact_options(session->options);
+static firn_status compact(firn_invocation *invocation, bool acts, firn_error *error) {
+    FIRN_TRY(
+        firn_invocation_open_table(invocation, invocation->options->arguments[0], !acts, error));
+    firn_compact_options options = compact_options(invocation->options);
     options.preview = !acts;
     firn_compact_plan *plan = NULL;
-    FIRN_TRY(firn_compact_plan_table(session->table, &options, &plan, error));
+    FIRN_TRY(firn_compact_plan_table(invocation->table, &options, &plan, error));
     firn_status status = FIRN_OK;
     bool committed = false;
-    firn_section *root = begin_report(session, !acts, error);
+    firn_section *root = begin_report(invocation, !acts, error);
     if (root == NULL) {
         status = firn_fail_memory(error);
         goto out;
     }
-    bool read_only = !acts && is_read_only(session, root);
+    bool read_only = !acts && is_read_only(invocation, root);
     firn_report_compact_plan(root, plan);
     /* Before anything is changed: a report that can't be made is a reason not to begin. */
-    FIRN_CHECK(firn_report_status(session->report, error));
+    FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {
-        FIRN_CHECK(run(session, plan, &options, root, &committed, error));
+        FIRN_CHECK(run(invocation, plan, &options, root, &committed, error));
     } else {
         firn_section_add(root, "committed", NULL, firn_cell_boolean(false));
         firn_section_add(root, "result", NULL, firn_cell_null());
@@ -106,17 +108,17 @@ static firn_status compact(firn_session *session, bool acts, firn_error *error) 
     if (plan->selected_count == 0) {
         firn_section_line(root, "Nothing to do.");
     } else if (!acts) {
-        add_advice(session, root, read_only);
+        add_advice(invocation, root, read_only);
     }
 out:
     firn_compact_plan_free(plan);
     return status;
 }
 
-firn_status firn_command_plan(firn_session *session, firn_error *error) {
-    return compact(session, false, error);
+firn_status firn_command_plan(firn_invocation *invocation, firn_error *error) {
+    return compact(invocation, false, error);
 }
 
-firn_status firn_command_compact(firn_session *session, firn_error *error) {
-    return compact(session, firn_session_acts(session), error);
+firn_status firn_command_compact(firn_invocation *invocation, firn_error *error) {
+    return compact(invocation, firn_invocation_acts(invocation), error);
 }

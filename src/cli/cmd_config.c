@@ -12,18 +12,18 @@ static void add_files(firn_section *root, const firn_config *config) {
     }
 }
 
-firn_status firn_command_config_show(firn_session *session, firn_error *error) {
+firn_status firn_command_config_show(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {{"catalog", "catalog"},
                                           {"setting", "setting"},
                                           {"value", "value"},
                                           {"source", "comes from"}};
-    FIRN_TRY(firn_session_load_config(session, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    firn_section *root = firn_report_root(session->report);
-    add_files(root, session->config);
+    FIRN_TRY(firn_invocation_load_config(invocation, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    firn_section *root = firn_report_root(invocation->report);
+    add_files(root, invocation->config);
     firn_rows *rows = firn_section_rows(root, "settings", "Catalogs", columns, 4, "none");
-    for (size_t i = 0; i < firn_config_catalog_count(session->config); i++) {
-        const firn_catalog_config *catalog = firn_config_catalog_at(session->config, i);
+    for (size_t i = 0; i < firn_config_catalog_count(invocation->config); i++) {
+        const firn_catalog_config *catalog = firn_config_catalog_at(invocation->config, i);
         for (size_t j = 0; j < catalog->property_count; j++) {
             const firn_config_property *property = &catalog->properties[j];
             bool secret = firn_config_is_secret(property->key, property->value);
@@ -36,20 +36,20 @@ firn_status firn_command_config_show(firn_session *session, firn_error *error) {
             firn_rows_add(rows, cells);
         }
     }
-    return firn_report_status(session->report, error);
+    return firn_report_status(invocation->report, error);
 }
 
-firn_status firn_command_config_validate(firn_session *session, firn_error *error) {
-    const char *path = session->options->config;
-    if (session->options->argument_count > 0) path = session->options->arguments[0];
-    FIRN_TRY(firn_config_load(path, &session->config, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    firn_section *root = firn_report_root(session->report);
-    size_t count = firn_config_catalog_count(session->config);
+firn_status firn_command_config_validate(firn_invocation *invocation, firn_error *error) {
+    const char *path = invocation->options->config;
+    if (invocation->options->argument_count > 0) path = invocation->options->arguments[0];
+    FIRN_TRY(firn_config_load(path, &invocation->config, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    firn_section *root = firn_report_root(invocation->report);
+    size_t count = firn_config_catalog_count(invocation->config);
     firn_section_add(root, "valid", NULL, firn_cell_boolean(true));
     firn_section_add(root, "catalogs", NULL, firn_cell_count((int64_t)count));
     firn_section_line(root, "The configuration is valid: %zu catalog%s.", count,
                       count == 1 ? "" : "s");
-    add_files(root, session->config);
-    return firn_report_status(session->report, error);
+    add_files(root, invocation->config);
+    return firn_report_status(invocation->report, error);
 }

@@ -14,7 +14,7 @@
 #include "report/format.h"
 
 typedef struct demo {
-    firn_session *session;
+    firn_invocation *invocation;
     char folder[PATH_MAX]; /* absolute */
     char *catalog_path, *warehouse;
     char hash_before[33], hash_after[33];
@@ -36,7 +36,7 @@ static firn_status check_empty(const char *folder, firn_error *error) {
 }
 
 static firn_status make_folder(demo *run, firn_error *error) {
-    const char *folder = run->session->options->arguments[0];
+    const char *folder = run->invocation->options->arguments[0];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return firn_fail_errno(error, FIRN_IO, errno, "%s: the folder can't be made", folder);
     }
@@ -51,20 +51,20 @@ static firn_status make_folder(demo *run, firn_error *error) {
 }
 
 static firn_status write_table(demo *run, firn_error *error) {
-    firn_session *session = run->session;
-    FIRN_TRY(firn_session_load_storage(session, error));
+    firn_invocation *invocation = run->invocation;
+    FIRN_TRY(firn_invocation_load_storage(invocation, error));
     firn_sql_options options = {
         .path = run->catalog_path,
         .catalog_name = "default",
         .warehouse = run->warehouse,
         .create = true,
     };
-    FIRN_TRY(firn_catalog_sql_open(&options, session->storage, &session->catalog, error));
-    FIRN_TRY(firn_demo_write_table(session, run->warehouse, error));
-    firn_table_close(session->table);
-    session->table = NULL;
-    firn_catalog_close(session->catalog);
-    session->catalog = NULL;
+    FIRN_TRY(firn_catalog_sql_open(&options, invocation->storage, &invocation->catalog, error));
+    FIRN_TRY(firn_demo_write_table(invocation, run->warehouse, error));
+    firn_table_close(invocation->table);
+    invocation->table = NULL;
+    firn_catalog_close(invocation->catalog);
+    invocation->catalog = NULL;
     return FIRN_OK;
 }
 
@@ -87,7 +87,7 @@ static char *shell_word(const char *text) {
 
 static firn_status print_command(const demo *run, const char *verb, const char *options,
                                  firn_error *error) {
-    if (run->session->options->json) return FIRN_OK;
+    if (run->invocation->options->json) return FIRN_OK;
     char *catalog = shell_word(run->catalog_path);
     char *line = catalog == NULL ? NULL
                                  : firn_format("\n$ firn %s demo.events --catalog %s%s\n\n", verb,
@@ -101,7 +101,7 @@ static firn_status print_command(const demo *run, const char *verb, const char *
 /* Runs a verb on the table as the command line would, and prints its report. */
 static firn_status step(const demo *run, const char *verb, const firn_options *extra, char hash[33],
                         firn_error *error) {
-    const firn_options *given = run->session->options;
+    const firn_options *given = run->invocation->options;
     firn_options options = *extra;
     options.catalog = run->catalog_path;
     options.arguments[0] = "demo.events";
@@ -111,10 +111,10 @@ static firn_status step(const demo *run, const char *verb, const firn_options *e
     options.threads = given->threads;
     options.config = given->config;
     options.no_progress = given->no_progress;
-    firn_session inner = {.options = &options,
-                          .verb = firn_verb_find(verb),
-                          .open_storage = run->session->open_storage,
-                          .storage = run->session->storage};
+    firn_invocation inner = {.options = &options,
+                             .verb = firn_verb_find(verb),
+                             .open_storage = run->invocation->open_storage,
+                             .storage = run->invocation->storage};
     firn_status status = inner.verb->run(&inner, error);
     if (status == FIRN_OK && !given->json) {
         firn_write_to out = firn_standard_output();
@@ -122,7 +122,7 @@ static firn_status step(const demo *run, const char *verb, const firn_options *e
     }
     if (hash != NULL) memcpy(hash, inner.content_hash, sizeof inner.content_hash);
     inner.storage = NULL;
-    firn_session_close(&inner);
+    firn_invocation_close(&inner);
     return status;
 }
 
@@ -144,7 +144,7 @@ static firn_status show(demo *run, firn_error *error) {
 }
 
 static firn_status print_opening(const demo *run, firn_error *error) {
-    if (run->session->options->json) return FIRN_OK;
+    if (run->invocation->options->json) return FIRN_OK;
     char duration[FIRN_FORMAT_SIZE];
     firn_format_duration(run->write_ns, duration);
     char *text =
@@ -175,10 +175,10 @@ static firn_status print_closing(const demo *run, firn_error *error) {
 }
 
 static firn_status fill_report(const demo *run, firn_error *error) {
-    firn_session *session = run->session;
-    FIRN_TRY(firn_session_new_report(session, error));
-    firn_section *root = firn_report_root(session->report);
-    firn_report *report = session->report;
+    firn_invocation *invocation = run->invocation;
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    firn_section *root = firn_report_root(invocation->report);
+    firn_report *report = invocation->report;
     firn_section_add(root, "directory", NULL,
                      firn_cell_text(firn_report_copy(report, run->folder)));
     firn_section_add(root, "catalog", NULL,
@@ -195,8 +195,8 @@ static firn_status fill_report(const demo *run, firn_error *error) {
     return firn_report_status(report, error);
 }
 
-firn_status firn_command_demo_small_files(firn_session *session, firn_error *error) {
-    demo run = {.session = session};
+firn_status firn_command_demo_small_files(firn_invocation *invocation, firn_error *error) {
+    demo run = {.invocation = invocation};
     firn_status status = FIRN_OK;
     int64_t started = firn_clock_monotonic_ns();
     FIRN_CHECK(make_folder(&run, error));
@@ -210,7 +210,7 @@ firn_status firn_command_demo_small_files(firn_session *session, firn_error *err
     FIRN_CHECK(print_opening(&run, error));
     FIRN_CHECK(show(&run, error));
     run.total_ns = firn_clock_monotonic_ns() - started;
-    status = session->options->json ? fill_report(&run, error) : print_closing(&run, error);
+    status = invocation->options->json ? fill_report(&run, error) : print_closing(&run, error);
 out:
     firn_free(run.catalog_path);
     firn_free(run.warehouse);

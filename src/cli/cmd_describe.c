@@ -95,22 +95,24 @@ static const firn_schema *read_schema(const firn_table *table) {
     return schema == NULL ? table->metadata->schema : schema;
 }
 
-static firn_status hash_content(firn_session *session, const firn_live_files *files,
+static firn_status hash_content(firn_invocation *invocation, const firn_live_files *files,
                                 firn_error *error) {
     firn_content_hash hash = {0};
     if (files->delete_count > 0) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "table %s: --content-hash of a table with delete files is not in this "
                          "version of firn",
-                         session->table->display_name);
+                         invocation->table->display_name);
     }
-    FIRN_TRY(firn_session_load_pool(session, error));
-    FIRN_TRY(firn_content_hash_of_files(session->table, read_schema(session->table), files->data,
-                                        files->data_count, session->pool, &hash, error));
-    firn_content_hash_text(&hash, session->content_hash);
-    firn_section *root = firn_report_root(session->report);
-    firn_section_add(root, "content_hash", "content hash",
-                     firn_cell_text(firn_report_copy(session->report, session->content_hash)));
+    FIRN_TRY(firn_invocation_load_pool(invocation, error));
+    FIRN_TRY(firn_content_hash_of_files(invocation->table, read_schema(invocation->table),
+                                        files->data, files->data_count, invocation->pool, &hash,
+                                        error));
+    firn_content_hash_text(&hash, invocation->content_hash);
+    firn_section *root = firn_report_root(invocation->report);
+    firn_section_add(
+        root, "content_hash", "content hash",
+        firn_cell_text(firn_report_copy(invocation->report, invocation->content_hash)));
     firn_section_add(root, "content_rows", "rows read", firn_cell_count(hash.row_count));
     return FIRN_OK;
 }
@@ -135,17 +137,18 @@ static void add_counts_of_kept(firn_section *root, const firn_table_metadata *me
                      firn_cell_count((int64_t)metadata->spec_count));
 }
 
-firn_status firn_command_describe(firn_session *session, firn_error *error) {
-    FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], true, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    const firn_table *table = session->table;
+firn_status firn_command_describe(firn_invocation *invocation, firn_error *error) {
+    FIRN_TRY(
+        firn_invocation_open_table(invocation, invocation->options->arguments[0], true, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    const firn_table *table = invocation->table;
     firn_live_files files = {0};
-    FIRN_TRY(firn_table_live_files(session->table, table->snapshot, &files, error));
+    FIRN_TRY(firn_table_live_files(invocation->table, table->snapshot, &files, error));
     firn_status status = FIRN_OK;
-    firn_section *root = firn_report_root(session->report);
+    firn_section *root = firn_report_root(invocation->report);
     table_counts counts = count_files(&files);
     add_head(root, table);
-    if (session->options->content_hash) FIRN_CHECK(hash_content(session, &files, error));
+    if (invocation->options->content_hash) FIRN_CHECK(hash_content(invocation, &files, error));
     if (table->snapshot == NULL) {
         firn_section_add(root, "snapshot", "snapshot", firn_cell_null());
     } else {
@@ -157,7 +160,7 @@ firn_status firn_command_describe(firn_session *session, firn_error *error) {
     add_shape(root, table);
     firn_facts_add_refs(root, "Refs", table->metadata);
     firn_facts_add_properties(root, table->metadata);
-    status = firn_report_status(session->report, error);
+    status = firn_report_status(invocation->report, error);
 out:
     firn_live_files_release(&files);
     return status;

@@ -106,21 +106,25 @@ static firn_status count_table(void *context, firn_table_name name, const char *
 }
 
 /* Opens without making anything, and lists. */
-static firn_status try_reading(firn_session *session, const char *argument, examination *out) {
+static firn_status try_reading(firn_invocation *invocation, const char *argument,
+                               examination *out) {
     firn_catalog *catalog = NULL;
-    FIRN_TRY(firn_config_open_catalog(session->config, argument, session->options->catalog_name,
-                                      true, false, session->storage, &catalog, &out->read_error));
-    out->description = firn_report_copy(session->report, firn_catalog_describe(catalog));
+    FIRN_TRY(firn_config_open_catalog(invocation->config, argument,
+                                      invocation->options->catalog_name, true, false,
+                                      invocation->storage, &catalog, &out->read_error));
+    out->description = firn_report_copy(invocation->report, firn_catalog_describe(catalog));
     firn_status status = firn_catalog_list(catalog, count_table, &out->tables, &out->read_error);
     firn_catalog_close(catalog);
     return status;
 }
 
 /* Opens for changes and asks whether one could be made; makes none. */
-static firn_status try_writing(firn_session *session, const char *argument, examination *out) {
+static firn_status try_writing(firn_invocation *invocation, const char *argument,
+                               examination *out) {
     firn_catalog *catalog = NULL;
-    FIRN_TRY(firn_config_open_catalog(session->config, argument, session->options->catalog_name,
-                                      false, false, session->storage, &catalog, &out->write_error));
+    FIRN_TRY(firn_config_open_catalog(invocation->config, argument,
+                                      invocation->options->catalog_name, false, false,
+                                      invocation->storage, &catalog, &out->write_error));
     firn_table_name any = {"", ""};
     firn_status status = firn_catalog_check_writable(catalog, any, &out->write_error);
     firn_catalog_close(catalog);
@@ -146,50 +150,54 @@ static void add_examination(firn_report *report, firn_rows *rows, const examinat
 }
 
 /* The catalog of --catalog, else every configured one. */
-static firn_status examine_catalogs(firn_session *session, firn_rows *rows, firn_error *error) {
-    FIRN_TRY(firn_session_load_config(session, error));
-    FIRN_TRY(firn_session_load_storage(session, error));
-    const char *given = session->options->catalog;
-    size_t count = given == NULL ? firn_config_catalog_count(session->config) : 1;
+static firn_status examine_catalogs(firn_invocation *invocation, firn_rows *rows,
+                                    firn_error *error) {
+    FIRN_TRY(firn_invocation_load_config(invocation, error));
+    FIRN_TRY(firn_invocation_load_storage(invocation, error));
+    const char *given = invocation->options->catalog;
+    size_t count = given == NULL ? firn_config_catalog_count(invocation->config) : 1;
     for (size_t i = 0; i < count; i++) {
-        const char *name = given != NULL ? given : firn_config_catalog_at(session->config, i)->name;
+        const char *name =
+            given != NULL ? given : firn_config_catalog_at(invocation->config, i)->name;
         examination found = begin_examination("catalog", name);
-        found.read_status = try_reading(session, name, &found);
-        if (found.read_status == FIRN_OK) found.write_status = try_writing(session, name, &found);
-        add_examination(session->report, rows, &found);
+        found.read_status = try_reading(invocation, name, &found);
+        if (found.read_status == FIRN_OK)
+            found.write_status = try_writing(invocation, name, &found);
+        add_examination(invocation->report, rows, &found);
         if (found.read_status != FIRN_OK && given != NULL) {
-            session->exit_code = firn_exit_code(found.read_status);
+            invocation->exit_code = firn_exit_code(found.read_status);
         }
     }
     return FIRN_OK;
 }
 
 /* A table that can't be opened is the verb's failure, as for any other verb. */
-static firn_status examine_table(firn_session *session, firn_rows *rows, firn_error *error) {
-    const char *argument = session->options->arguments[0];
-    FIRN_TRY(firn_session_open_table(session, argument, true, error));
+static firn_status examine_table(firn_invocation *invocation, firn_rows *rows, firn_error *error) {
+    const char *argument = invocation->options->arguments[0];
+    FIRN_TRY(firn_invocation_open_table(invocation, argument, true, error));
     examination found = begin_examination("table", argument);
-    const firn_table *table = session->table;
+    const firn_table *table = invocation->table;
     firn_live_files files = {0};
-    FIRN_TRY(firn_table_live_files(session->table, table->snapshot, &files, error));
+    FIRN_TRY(firn_table_live_files(invocation->table, table->snapshot, &files, error));
     firn_live_files_release(&files);
-    found.description = firn_report_copy(session->report, firn_catalog_describe(session->catalog));
+    found.description =
+        firn_report_copy(invocation->report, firn_catalog_describe(invocation->catalog));
     found.tables = -1;
     if (firn_table_argument_is_path(argument)) {
         firn_table_name name = {table->namespace_name, table->name};
         found.write_status =
-            firn_catalog_check_writable(session->catalog, name, &found.write_error);
+            firn_catalog_check_writable(invocation->catalog, name, &found.write_error);
     } else {
-        found.write_status = try_writing(session, session->options->catalog, &found);
+        found.write_status = try_writing(invocation, invocation->options->catalog, &found);
     }
     if (found.write_status == FIRN_OK) {
         found.write_status = firn_table_check_supported(table, "compact", &found.write_error);
     }
-    add_examination(session->report, rows, &found);
+    add_examination(invocation->report, rows, &found);
     return FIRN_OK;
 }
 
-firn_status firn_command_doctor(firn_session *session, firn_error *error) {
+firn_status firn_command_doctor(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {{"kind", "kind"},
                                           {"name", "name"},
                                           {"readable", "can be read"},
@@ -197,8 +205,8 @@ firn_status firn_command_doctor(firn_session *session, firn_error *error) {
                                           {"tables", "tables"},
                                           {"description", "is"},
                                           {"problem", "problem"}};
-    FIRN_TRY(firn_session_new_report(session, error));
-    firn_section *root = firn_report_root(session->report);
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    firn_section *root = firn_report_root(invocation->report);
     add_machine(root);
     firn_doctor_add_libraries(root);
     add_codecs(root);
@@ -206,10 +214,10 @@ firn_status firn_command_doctor(firn_session *session, firn_error *error) {
     firn_rows *rows =
         firn_section_rows(root, "checks", "Checks", columns, 7,
                           "no catalog is configured; --catalog FILE checks an SQLite file");
-    if (session->options->argument_count > 0) {
-        FIRN_TRY(examine_table(session, rows, error));
+    if (invocation->options->argument_count > 0) {
+        FIRN_TRY(examine_table(invocation, rows, error));
     } else {
-        FIRN_TRY(examine_catalogs(session, rows, error));
+        FIRN_TRY(examine_catalogs(invocation, rows, error));
     }
-    return firn_report_status(session->report, error);
+    return firn_report_status(invocation->report, error);
 }

@@ -4,11 +4,12 @@
 #include "cli/commands.h"
 #include "report/table_facts.h"
 
-static firn_status begin(firn_session *session, firn_section **root, firn_error *error) {
-    FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], true, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    const firn_table *table = session->table;
-    *root = firn_report_root(session->report);
+static firn_status begin(firn_invocation *invocation, firn_section **root, firn_error *error) {
+    FIRN_TRY(
+        firn_invocation_open_table(invocation, invocation->options->arguments[0], true, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    const firn_table *table = invocation->table;
+    *root = firn_report_root(invocation->report);
     firn_section_add(*root, "table", NULL, firn_cell_text(table->display_name));
     firn_section_add(*root, "ref", NULL, firn_cell_text(table->ref));
     firn_section_add(*root, "snapshot_id", NULL,
@@ -36,11 +37,12 @@ static const char *ids_json(firn_report *report, const int32_t *ids, size_t coun
     return result;
 }
 
-static void add_file(firn_session *session, firn_rows *rows, const firn_manifest_entry *entry) {
-    firn_report *report = session->report;
+static void add_file(firn_invocation *invocation, firn_rows *rows,
+                     const firn_manifest_entry *entry) {
+    firn_report *report = invocation->report;
     const firn_data_file *file = &entry->file;
     const firn_partition_spec *spec =
-        firn_table_metadata_spec(session->table->metadata, file->spec_id);
+        firn_table_metadata_spec(invocation->table->metadata, file->spec_id);
     const firn_cell cells[] = {
         firn_cell_text(firn_content_name(file->content)),
         firn_cell_text(firn_report_copy(report, firn_file_format_name(file->format))),
@@ -60,7 +62,7 @@ static void add_file(firn_session *session, firn_rows *rows, const firn_manifest
     firn_rows_add(rows, cells);
 }
 
-firn_status firn_command_files(firn_session *session, firn_error *error) {
+firn_status firn_command_files(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {
         {"content", "content"},     {"format", "format"},
         {"rows", "rows"},           {"bytes", "size"},
@@ -70,16 +72,16 @@ firn_status firn_command_files(firn_session *session, firn_error *error) {
         {"equality_ids", NULL},     {"referenced_data_file", NULL},
         {"first_row_id", NULL},     {"path", "path"}};
     firn_section *root = NULL;
-    FIRN_TRY(begin(session, &root, error));
+    FIRN_TRY(begin(invocation, &root, error));
     firn_live_files files = {0};
-    FIRN_TRY(firn_table_live_files(session->table, session->table->snapshot, &files, error));
+    FIRN_TRY(firn_table_live_files(invocation->table, invocation->table->snapshot, &files, error));
     firn_rows *rows = firn_section_rows(root, "files", NULL, columns, 14, "no files");
-    for (size_t i = 0; i < files.data_count; i++) add_file(session, rows, &files.data[i].entry);
+    for (size_t i = 0; i < files.data_count; i++) add_file(invocation, rows, &files.data[i].entry);
     for (size_t i = 0; i < files.delete_count; i++) {
-        add_file(session, rows, &files.deletes[i].entry);
+        add_file(invocation, rows, &files.deletes[i].entry);
     }
     firn_live_files_release(&files);
-    return firn_report_status(session->report, error);
+    return firn_report_status(invocation->report, error);
 }
 
 /* -1 stands for "unknown". */
@@ -127,11 +129,11 @@ static const char *summaries_json(firn_report *report, const firn_partition_spec
     return result;
 }
 
-static void add_manifest(firn_session *session, firn_rows *rows,
+static void add_manifest(firn_invocation *invocation, firn_rows *rows,
                          const firn_manifest_file *manifest) {
-    firn_report *report = session->report;
+    firn_report *report = invocation->report;
     const firn_partition_spec *spec =
-        firn_table_metadata_spec(session->table->metadata, manifest->partition_spec_id);
+        firn_table_metadata_spec(invocation->table->metadata, manifest->partition_spec_id);
     const firn_cell cells[] = {
         firn_cell_text(manifest->content == FIRN_CONTENT_DATA ? "data" : "deletes"),
         firn_cell_bytes(manifest->length),
@@ -151,7 +153,7 @@ static void add_manifest(firn_session *session, firn_rows *rows,
     firn_rows_add(rows, cells);
 }
 
-firn_status firn_command_manifests(firn_session *session, firn_error *error) {
+firn_status firn_command_manifests(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {{"content", "content"},
                                           {"bytes", "size"},
                                           {"spec_id", "spec"},
@@ -167,18 +169,18 @@ firn_status firn_command_manifests(firn_session *session, firn_error *error) {
                                           {"partition_summaries", NULL},
                                           {"path", "path"}};
     firn_section *root = NULL;
-    FIRN_TRY(begin(session, &root, error));
+    FIRN_TRY(begin(invocation, &root, error));
     firn_rows *rows = firn_section_rows(root, "manifests", NULL, columns, 14, "no manifests");
-    if (session->table->snapshot == NULL) return firn_report_status(session->report, error);
+    if (invocation->table->snapshot == NULL) return firn_report_status(invocation->report, error);
     firn_arena *arena = firn_arena_new();
     if (arena == NULL) return firn_fail_memory(error);
     const firn_manifest_file *manifests = NULL;
     size_t count = 0;
-    firn_status status = firn_table_manifests(session->table, session->table->snapshot, arena,
+    firn_status status = firn_table_manifests(invocation->table, invocation->table->snapshot, arena,
                                               &manifests, &count, error);
     for (size_t i = 0; i < count && status == FIRN_OK; i++) {
-        add_manifest(session, rows, &manifests[i]);
-        status = firn_report_status(session->report, error);
+        add_manifest(invocation, rows, &manifests[i]);
+        status = firn_report_status(invocation->report, error);
     }
     firn_arena_free(arena);
     return status;

@@ -8,7 +8,7 @@
 #include "parquet/value_text.h"
 
 typedef struct inspection {
-    firn_session *session;
+    firn_invocation *invocation;
     firn_report *report;
     firn_section *root;
     const firn_parquet_file *file;
@@ -365,7 +365,7 @@ static firn_status add_chunks(inspection *state, firn_error *error) {
     };
     state->columns = firn_section_rows(state->root, "columns", "Columns", columns,
                                        sizeof columns / sizeof *columns, "no columns");
-    if (state->session->options->pages) {
+    if (state->invocation->options->pages) {
         state->pages = firn_section_rows(state->root, "pages", "Pages", pages,
                                          sizeof pages / sizeof *pages, "no pages");
     }
@@ -377,25 +377,25 @@ static firn_status add_chunks(inspection *state, firn_error *error) {
     return FIRN_OK;
 }
 
-firn_status firn_command_parquet_inspect(firn_session *session, firn_error *error) {
-    const char *path = session->options->arguments[0];
+firn_status firn_command_parquet_inspect(firn_invocation *invocation, firn_error *error) {
+    const char *path = invocation->options->arguments[0];
     firn_storage_file *storage_file = NULL;
     firn_parquet_file *file = NULL;
-    FIRN_TRY(firn_session_load_storage(session, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    FIRN_TRY(firn_storage_open(session->storage, path, &storage_file, error));
+    FIRN_TRY(firn_invocation_load_storage(invocation, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    FIRN_TRY(firn_storage_open(invocation->storage, path, &storage_file, error));
     firn_status status = FIRN_OK;
     FIRN_CHECK(firn_parquet_file_open(firn_storage_file_source(storage_file), &file, error));
-    inspection state = {.session = session,
-                        .report = session->report,
-                        .root = firn_report_root(session->report),
+    inspection state = {.invocation = invocation,
+                        .report = invocation->report,
+                        .root = firn_report_root(invocation->report),
                         .file = file};
     add_head(&state, path);
     add_schema(&state);
     add_key_values(&state);
     add_row_groups(&state);
     FIRN_CHECK(add_chunks(&state, error));
-    status = firn_report_status(session->report, error);
+    status = firn_report_status(invocation->report, error);
 out:
     firn_parquet_file_close(file);
     firn_storage_close(storage_file);

@@ -35,9 +35,9 @@ static void close_input(void *context, void *handle) {
     firn_free(input);
 }
 
-static firn_status read_input(firn_session *session, const char *path, merge_input *input,
+static firn_status read_input(firn_invocation *invocation, const char *path, merge_input *input,
                               firn_read_at *out, firn_error *error) {
-    FIRN_TRY(firn_storage_open(session->storage, path, &input->file, error));
+    FIRN_TRY(firn_storage_open(invocation->storage, path, &input->file, error));
     *out = *firn_storage_file_source(input->file);
     if (out->size > SMALL_FILE) return FIRN_OK;
     input->whole = firn_buffer_with_maximum((size_t)SMALL_FILE);
@@ -53,10 +53,11 @@ static firn_status read_input(firn_session *session, const char *path, merge_inp
 
 static firn_status open_input(void *context, size_t index, firn_read_at *out, void **handle,
                               firn_error *error) {
-    firn_session *session = context;
+    firn_invocation *invocation = context;
     merge_input *input = firn_alloc_zeroed(1, sizeof *input);
     if (input == NULL) return firn_fail_memory(error);
-    firn_status status = read_input(session, session->options->arguments[index], input, out, error);
+    firn_status status =
+        read_input(invocation, invocation->options->arguments[index], input, out, error);
     if (status != FIRN_OK) {
         close_input(context, input);
         return status;
@@ -110,11 +111,11 @@ static firn_status read_compression(const char *text, firn_parquet_write_options
     return firn_error_wrap(error, status, "option --compression");
 }
 
-static firn_status read_options(const firn_session *session, firn_parquet_merge_options *out,
+static firn_status read_options(const firn_invocation *invocation, firn_parquet_merge_options *out,
                                 firn_error *error) {
-    const firn_options *options = session->options;
+    const firn_options *options = invocation->options;
     firn_parquet_merge_options_init(out);
-    out->pool = session->pool;
+    out->pool = invocation->pool;
     if (options->compression != NULL) {
         out->keep_compression = false;
         FIRN_TRY(read_compression(options->compression, &out->write, error));
@@ -130,21 +131,21 @@ static firn_status read_options(const firn_session *session, firn_parquet_merge_
 }
 
 /* Whether the output may be written at all, before anything is read. */
-static firn_status check_output(firn_session *session, const char **path, firn_error *error) {
-    const char *location = session->options->output;
+static firn_status check_output(firn_invocation *invocation, const char **path, firn_error *error) {
+    const char *location = invocation->options->output;
     if (location == NULL) {
         return firn_fail(error, FIRN_INVALID, "parquet merge needs a file to write: -o FILE");
     }
     FIRN_TRY(firn_local_path(location, path, error));
     firn_storage_stat stat;
     firn_error problem = {0};
-    firn_status status = firn_storage_stat_file(session->storage, location, &stat, &problem);
+    firn_status status = firn_storage_stat_file(invocation->storage, location, &stat, &problem);
     if (status == FIRN_NOT_FOUND) return FIRN_OK;
     if (status != FIRN_OK) {
         if (error != NULL) *error = problem;
         return status;
     }
-    if (session->options->force) return FIRN_OK;
+    if (invocation->options->force) return FIRN_OK;
     return firn_fail(error, FIRN_EXISTS, "%s is there already; --force replaces it", location);
 }
 
@@ -161,17 +162,17 @@ static firn_status write_bytes(void *context, const void *data, size_t size, fir
     return firn_storage_write(context, data, size, error);
 }
 
-static firn_status write_temporary(firn_session *session, const char *temporary,
+static firn_status write_temporary(firn_invocation *invocation, const char *temporary,
                                    const firn_parquet_merge_options *options,
                                    firn_parquet_merge_result *result, firn_error *error) {
     const firn_parquet_merge_inputs inputs = {
-        .count = session->options->argument_count,
+        .count = invocation->options->argument_count,
         .open = open_input,
         .close = close_input,
-        .context = session,
+        .context = invocation,
     };
     firn_storage_writer *writer = NULL;
-    FIRN_TRY(firn_storage_create(session->storage, temporary, &writer, error));
+    FIRN_TRY(firn_storage_create(invocation->storage, temporary, &writer, error));
     firn_write_to destination = {write_bytes, writer};
     firn_status status = firn_parquet_merge(&inputs, options, &destination, result, error);
     if (status == FIRN_OK) return firn_storage_finish(writer, error);
@@ -180,11 +181,11 @@ static firn_status write_temporary(firn_session *session, const char *temporary,
 }
 
 /* A file that says something else when it is read back must not take the name. */
-static firn_status read_back(firn_session *session, const char *temporary,
+static firn_status read_back(firn_invocation *invocation, const char *temporary,
                              const firn_parquet_merge_result *result, firn_error *error) {
     firn_storage_file *file = NULL;
     firn_parquet_file *parquet = NULL;
-    FIRN_TRY(firn_storage_open(session->storage, temporary, &file, error));
+    FIRN_TRY(firn_storage_open(invocation->storage, temporary, &file, error));
     const firn_read_at *source = firn_storage_file_source(file);
     firn_status status = firn_parquet_file_open(source, &parquet, error);
     if (status == FIRN_OK &&
@@ -197,27 +198,28 @@ static firn_status read_back(firn_session *session, const char *temporary,
     return status;
 }
 
-static firn_status publish(firn_session *session, const char *temporary, const char *path,
+static firn_status publish(firn_invocation *invocation, const char *temporary, const char *path,
                            firn_error *error) {
-    const char *location = session->options->output;
-    if (!session->options->force) {
+    const char *location = invocation->options->output;
+    if (!invocation->options->force) {
         FIRN_TRY(firn_local_publish(temporary, path, location, false, error));
     } else if (rename(temporary, path) != 0) {
         return firn_fail_errno(error, FIRN_IO, errno, "%s can't be replaced", location);
     }
     firn_local_remove_checksum(path);
-    session->done = "the files were merged";
+    invocation->done = "the files were merged";
     return firn_local_sync_parent(path, location, error);
 }
 
-static firn_status report_merge(firn_session *session, const firn_parquet_merge_result *result,
-                                firn_error *error) {
-    FIRN_TRY(firn_session_new_report(session, error));
-    firn_section *root = firn_report_root(session->report);
-    firn_section_add(root, "output", "output",
-                     firn_cell_text(firn_report_copy(session->report, session->options->output)));
+static firn_status report_merge(firn_invocation *invocation,
+                                const firn_parquet_merge_result *result, firn_error *error) {
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    firn_section *root = firn_report_root(invocation->report);
+    firn_section_add(
+        root, "output", "output",
+        firn_cell_text(firn_report_copy(invocation->report, invocation->options->output)));
     firn_section_add(root, "input_files", "files merged",
-                     firn_cell_count((int64_t)session->options->argument_count));
+                     firn_cell_count((int64_t)invocation->options->argument_count));
     firn_section_add(root, "input_schemas", NULL, firn_cell_integer(result->schemas));
     firn_section_add(root, "rows", "rows", firn_cell_count(result->rows));
     firn_section_add(root, "column_count", "columns", firn_cell_count(result->column_count));
@@ -231,27 +233,27 @@ static firn_status report_merge(firn_session *session, const firn_parquet_merge_
     firn_section_add(root, "bytes_encoded", "encoded anew", firn_cell_bytes(result->bytes_encoded));
     firn_section_add(root, "compression", "codec",
                      firn_cell_text(firn_parquet_compression_name(result->compression)));
-    return firn_report_status(session->report, error);
+    return firn_report_status(invocation->report, error);
 }
 
-firn_status firn_command_parquet_merge(firn_session *session, firn_error *error) {
+firn_status firn_command_parquet_merge(firn_invocation *invocation, firn_error *error) {
     const char *path = NULL;
     firn_parquet_merge_options options;
     firn_parquet_merge_result result = {0};
-    FIRN_TRY(firn_session_load_storage(session, error));
-    FIRN_TRY(firn_session_load_pool(session, error));
-    FIRN_TRY(read_options(session, &options, error));
-    FIRN_TRY(check_output(session, &path, error));
+    FIRN_TRY(firn_invocation_load_storage(invocation, error));
+    FIRN_TRY(firn_invocation_load_pool(invocation, error));
+    FIRN_TRY(read_options(invocation, &options, error));
+    FIRN_TRY(check_output(invocation, &path, error));
     char *temporary = NULL;
     FIRN_TRY(temporary_beside(path, &temporary, error));
     bool written = false;
     firn_status status;
-    FIRN_CHECK(write_temporary(session, temporary, &options, &result, error));
+    FIRN_CHECK(write_temporary(invocation, temporary, &options, &result, error));
     written = true;
-    FIRN_CHECK(read_back(session, temporary, &result, error));
-    FIRN_CHECK(publish(session, temporary, path, error));
+    FIRN_CHECK(read_back(invocation, temporary, &result, error));
+    FIRN_CHECK(publish(invocation, temporary, path, error));
     written = false;
-    status = report_merge(session, &result, error);
+    status = report_merge(invocation, &result, error);
 out:
     if (written) unlink(temporary);
     firn_free(temporary);

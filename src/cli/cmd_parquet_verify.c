@@ -56,30 +56,30 @@ static void add_file(verify_report *out, const char *path, const firn_parquet_ve
     out->left_out += v->findings_left_out;
 }
 
-static firn_status verify_one(firn_session *session, verify_report *out, const char *path,
+static firn_status verify_one(firn_invocation *invocation, verify_report *out, const char *path,
                               firn_error *error) {
     firn_storage_file *file = NULL;
     firn_parquet_verification verification = {0};
-    firn_status status = firn_storage_open(session->storage, path, &file, error);
+    firn_status status = firn_storage_open(invocation->storage, path, &file, error);
     if (status != FIRN_OK) return status;
-    FIRN_CHECK(
-        firn_parquet_verify(firn_storage_file_source(file), session->pool, &verification, error));
+    FIRN_CHECK(firn_parquet_verify(firn_storage_file_source(file), invocation->pool, &verification,
+                                   error));
     add_file(out, path, &verification);
     for (size_t i = 0; i < verification.findings.count; i++) {
-        add_finding(session->report, out, path, &verification.findings.items[i]);
+        add_finding(invocation->report, out, path, &verification.findings.items[i]);
     }
     if (verification.findings_left_out > 0) {
         firn_section_line(out->root, "%s: and %" PRId64 " more of the kind", path,
                           verification.findings_left_out);
     }
-    status = firn_report_status(session->report, error);
+    status = firn_report_status(invocation->report, error);
 out:
     firn_parquet_verification_release(&verification);
     firn_storage_close(file);
     return status;
 }
 
-firn_status firn_command_parquet_verify(firn_session *session, firn_error *error) {
+firn_status firn_command_parquet_verify(firn_invocation *invocation, firn_error *error) {
     static const firn_column file_columns[] = {
         {"path", "file"},
         {"findings", "findings"},
@@ -98,20 +98,20 @@ firn_status firn_command_parquet_verify(firn_session *session, firn_error *error
         {"leaf", NULL}, {"page", NULL}, {"byte_offset", NULL}, {"message", NULL},
     };
     verify_report out = {0};
-    FIRN_TRY(firn_session_load_storage(session, error));
-    FIRN_TRY(firn_session_load_pool(session, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    out.root = firn_report_root(session->report);
+    FIRN_TRY(firn_invocation_load_storage(invocation, error));
+    FIRN_TRY(firn_invocation_load_pool(invocation, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    out.root = firn_report_root(invocation->report);
     out.files = firn_section_rows(out.root, "files", NULL, file_columns, 11, NULL);
     out.findings = firn_section_rows(out.root, "findings", "", finding_columns, 8, NULL);
-    for (size_t i = 0; i < session->options->argument_count; i++) {
-        FIRN_TRY(verify_one(session, &out, session->options->arguments[i], error));
+    for (size_t i = 0; i < invocation->options->argument_count; i++) {
+        FIRN_TRY(verify_one(invocation, &out, invocation->options->arguments[i], error));
     }
     firn_section_add(out.root, "findings_left_out", NULL, firn_cell_integer(out.left_out));
     if (out.found > 0) {
-        session->exit_code = FIRN_EXIT_PROBLEMS;
+        invocation->exit_code = FIRN_EXIT_PROBLEMS;
     } else {
         firn_section_line(out.root, "No faults found.");
     }
-    return firn_report_status(session->report, error);
+    return firn_report_status(invocation->report, error);
 }

@@ -21,21 +21,21 @@ static firn_status match_name(void *context, firn_table_name name, const char *m
 }
 
 /* Fails with EXISTS, as registering itself would. */
-static firn_status check_free(firn_session *session, firn_table_name name, const char *argument,
-                              firn_error *error) {
+static firn_status check_free(firn_invocation *invocation, firn_table_name name,
+                              const char *argument, firn_error *error) {
     name_search search = {name, false};
-    FIRN_TRY(firn_catalog_list(session->catalog, match_name, &search, error));
+    FIRN_TRY(firn_catalog_list(invocation->catalog, match_name, &search, error));
     if (!search.found) return FIRN_OK;
     return firn_fail(error, FIRN_EXISTS, "%s: there is a table %s already; choose another name",
-                     firn_catalog_describe(session->catalog), argument);
+                     firn_catalog_describe(invocation->catalog), argument);
 }
 
 /* Reads what is to be registered, by a catalog of its own. *location and *metadata are in `pointer`. */
-static firn_status read_metadata(firn_session *session, const char *argument,
+static firn_status read_metadata(firn_invocation *invocation, const char *argument,
                                  firn_table_pointer *pointer, firn_error *error) {
-    FIRN_TRY(firn_session_load_storage(session, error));
+    FIRN_TRY(firn_invocation_load_storage(invocation, error));
     firn_catalog *catalog = NULL;
-    FIRN_TRY(firn_catalog_path_open(argument, session->storage, &catalog, error));
+    FIRN_TRY(firn_catalog_path_open(argument, invocation->storage, &catalog, error));
     firn_table_name name = {"", argument};
     firn_status status = firn_catalog_load(catalog, name, pointer, error);
     firn_catalog_close(catalog);
@@ -43,26 +43,28 @@ static firn_status read_metadata(firn_session *session, const char *argument,
 }
 
 /* A catalog file that does not exist yet is no hindrance for a preview. */
-static firn_status open_target(firn_session *session, bool acts, bool *absent, firn_error *error) {
+static firn_status open_target(firn_invocation *invocation, bool acts, bool *absent,
+                               firn_error *error) {
     *absent = false;
-    bool by_flag = session->options->catalog != NULL;
-    firn_status status = firn_session_open_catalog(session, !acts, acts && by_flag, error);
+    bool by_flag = invocation->options->catalog != NULL;
+    firn_status status = firn_invocation_open_catalog(invocation, !acts, acts && by_flag, error);
     if (status != FIRN_NOT_FOUND || acts || !by_flag) return status;
-    FIRN_TRY(firn_session_load_config(session, error));
-    if (firn_config_catalog(session->config, session->options->catalog) != NULL) return status;
+    FIRN_TRY(firn_invocation_load_config(invocation, error));
+    if (firn_config_catalog(invocation->config, invocation->options->catalog) != NULL)
+        return status;
     *absent = true;
     firn_error_clear(error);
     return FIRN_OK;
 }
 
-static void fill_report(firn_session *session, const char *name, const firn_table_pointer *pointer,
-                        bool acts, bool absent) {
-    firn_report *report = session->report;
+static void fill_report(firn_invocation *invocation, const char *name,
+                        const firn_table_pointer *pointer, bool acts, bool absent) {
+    firn_report *report = invocation->report;
     firn_section *root = firn_report_root(report);
     const firn_table_metadata *metadata = pointer->metadata;
-    const char *catalog = session->catalog == NULL
-                              ? firn_report_format(report, "%s", session->options->catalog)
-                              : firn_catalog_describe(session->catalog);
+    const char *catalog = invocation->catalog == NULL
+                              ? firn_report_format(report, "%s", invocation->options->catalog)
+                              : firn_catalog_describe(invocation->catalog);
     firn_section_line(root, "%s %s as %s", acts ? "Registered" : "Would register",
                       pointer->metadata_location, name);
     firn_section_add(root, "preview", NULL, firn_cell_boolean(!acts));
@@ -87,8 +89,8 @@ static void fill_report(firn_session *session, const char *name, const firn_tabl
     firn_section_line(root, "Nothing was changed. Add --yes to do it.");
 }
 
-firn_status firn_command_catalog_register(firn_session *session, firn_error *error) {
-    const char *argument = session->options->arguments[0];
+firn_status firn_command_catalog_register(firn_invocation *invocation, firn_error *error) {
+    const char *argument = invocation->options->arguments[0];
     char namespace_name[FIRN_NAMESPACE_SIZE];
     firn_table_name name = {0};
     if (firn_table_argument_is_path(argument)) {
@@ -99,18 +101,19 @@ firn_status firn_command_catalog_register(firn_session *session, firn_error *err
     }
     FIRN_TRY(firn_table_name_parse(argument, namespace_name, &name, error));
     firn_table_pointer pointer = {0};
-    bool acts = firn_session_acts(session);
+    bool acts = firn_invocation_acts(invocation);
     bool absent = false;
     firn_status status = FIRN_OK;
-    FIRN_CHECK(read_metadata(session, session->options->arguments[1], &pointer, error));
-    FIRN_CHECK(open_target(session, acts, &absent, error));
-    if (session->catalog != NULL) FIRN_CHECK(check_free(session, name, argument, error));
-    FIRN_CHECK(firn_session_new_report(session, error));
-    fill_report(session, argument, &pointer, acts, absent);
-    FIRN_CHECK(firn_report_status(session->report, error));
+    FIRN_CHECK(read_metadata(invocation, invocation->options->arguments[1], &pointer, error));
+    FIRN_CHECK(open_target(invocation, acts, &absent, error));
+    if (invocation->catalog != NULL) FIRN_CHECK(check_free(invocation, name, argument, error));
+    FIRN_CHECK(firn_invocation_new_report(invocation, error));
+    fill_report(invocation, argument, &pointer, acts, absent);
+    FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {
-        FIRN_CHECK(firn_catalog_register(session->catalog, name, pointer.metadata_location, error));
-        session->done = "the table was registered";
+        FIRN_CHECK(
+            firn_catalog_register(invocation->catalog, name, pointer.metadata_location, error));
+        invocation->done = "the table was registered";
     }
 out:
     firn_table_pointer_release(&pointer);

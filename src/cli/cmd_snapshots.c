@@ -6,29 +6,30 @@
 #include "report/table_facts.h"
 
 /* Opens the verb's table read-only and begins its report. */
-static firn_status begin(firn_session *session, firn_section **root, firn_error *error) {
-    FIRN_TRY(firn_session_open_table(session, session->options->arguments[0], true, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    *root = firn_report_root(session->report);
-    firn_section_add(*root, "table", NULL, firn_cell_text(session->table->display_name));
-    int64_t current = session->table->metadata->current_snapshot_id;
+static firn_status begin(firn_invocation *invocation, firn_section **root, firn_error *error) {
+    FIRN_TRY(
+        firn_invocation_open_table(invocation, invocation->options->arguments[0], true, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    *root = firn_report_root(invocation->report);
+    firn_section_add(*root, "table", NULL, firn_cell_text(invocation->table->display_name));
+    int64_t current = invocation->table->metadata->current_snapshot_id;
     firn_section_add(*root, "current_snapshot_id", NULL,
                      current == FIRN_NO_SNAPSHOT ? firn_cell_null() : firn_cell_integer(current));
     return FIRN_OK;
 }
 
-firn_status firn_command_snapshots(firn_session *session, firn_error *error) {
+firn_status firn_command_snapshots(firn_invocation *invocation, firn_error *error) {
     firn_section *root = NULL;
-    FIRN_TRY(begin(session, &root, error));
-    firn_facts_add_snapshots(root, NULL, session->table->metadata);
-    return firn_report_status(session->report, error);
+    FIRN_TRY(begin(invocation, &root, error));
+    firn_facts_add_snapshots(root, NULL, invocation->table->metadata);
+    return firn_report_status(invocation->report, error);
 }
 
-firn_status firn_command_refs(firn_session *session, firn_error *error) {
+firn_status firn_command_refs(firn_invocation *invocation, firn_error *error) {
     firn_section *root = NULL;
-    FIRN_TRY(begin(session, &root, error));
-    firn_facts_add_refs(root, NULL, session->table->metadata);
-    return firn_report_status(session->report, error);
+    FIRN_TRY(begin(invocation, &root, error));
+    firn_facts_add_refs(root, NULL, invocation->table->metadata);
+    return firn_report_status(invocation->report, error);
 }
 
 /* Maps the id of each snapshot to it, and of each ancestor of the current one into `ancestors`. */
@@ -82,10 +83,10 @@ static void add_history(firn_section *root, const firn_table_metadata *metadata,
     }
 }
 
-firn_status firn_command_history(firn_session *session, firn_error *error) {
+firn_status firn_command_history(firn_invocation *invocation, firn_error *error) {
     firn_section *root = NULL;
-    FIRN_TRY(begin(session, &root, error));
-    const firn_table_metadata *metadata = session->table->metadata;
+    FIRN_TRY(begin(invocation, &root, error));
+    const firn_table_metadata *metadata = invocation->table->metadata;
     firn_status status = FIRN_OK;
     firn_map *snapshots = firn_map_new();
     firn_map *ancestors = firn_map_new();
@@ -95,7 +96,7 @@ firn_status firn_command_history(firn_session *session, firn_error *error) {
     }
     FIRN_CHECK(index_snapshots(metadata, snapshots, ancestors, error));
     add_history(root, metadata, snapshots, ancestors);
-    status = firn_report_status(session->report, error);
+    status = firn_report_status(invocation->report, error);
 out:
     firn_map_free(snapshots);
     firn_map_free(ancestors);

@@ -26,19 +26,20 @@ static firn_status add_table(void *context, firn_table_name name, const char *me
     return firn_report_status(list->report, error);
 }
 
-firn_status firn_command_tables(firn_session *session, firn_error *error) {
+firn_status firn_command_tables(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {{"table", "table"},
                                           {"namespace", NULL},
                                           {"name", NULL},
                                           {"metadata_location", "metadata file"}};
-    FIRN_TRY(firn_session_open_catalog(session, true, false, error));
-    FIRN_TRY(firn_session_new_report(session, error));
-    firn_section *root = firn_report_root(session->report);
+    FIRN_TRY(firn_invocation_open_catalog(invocation, true, false, error));
+    FIRN_TRY(firn_invocation_new_report(invocation, error));
+    firn_section *root = firn_report_root(invocation->report);
     const char *catalog =
-        firn_report_copy(session->report, firn_catalog_describe(session->catalog));
+        firn_report_copy(invocation->report, firn_catalog_describe(invocation->catalog));
     firn_section_add(root, "catalog", NULL, firn_cell_text(catalog));
-    listing list = {.report = session->report};
-    list.rows = firn_section_rows(root, "tables", NULL, columns, 4,
-                                  firn_report_format(session->report, "no tables in %s", catalog));
-    return firn_catalog_list(session->catalog, add_table, &list, error);
+    listing list = {.report = invocation->report};
+    list.rows =
+        firn_section_rows(root, "tables", NULL, columns, 4,
+                          firn_report_format(invocation->report, "no tables in %s", catalog));
+    return firn_catalog_list(invocation->catalog, add_table, &list, error);
 }

@@ -2,12 +2,13 @@
 #ifndef FIRN_CLI_DEMO_TABLE_H
 #define FIRN_CLI_DEMO_TABLE_H
 
-#include "cli/session.h"
+#include "cli/invocation.h"
 
 /**
- * Makes the table demo.events below `warehouse` in session->catalog, opens it as session->table, and writes
+ * Makes the table demo.events below `warehouse` in invocation->catalog, opens it as invocation->table, and writes
  * FIRN_DEMO_COMMITS commits of one file each. Looks between commits whether a stop was asked for.
  */
-firn_status firn_demo_write_table(firn_session *session, const char *warehouse, firn_error *error);
+firn_status firn_demo_write_table(firn_invocation *invocation, const char *warehouse,
+                                  firn_error *error);
 
 #endif

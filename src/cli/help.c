@@ -134,9 +134,9 @@ static firn_status append_topic(const firn_options *options, firn_buffer *out, f
     return found ? FIRN_OK : fail_topic(topic, error);
 }
 
-firn_status firn_command_help(firn_session *session, firn_error *error) {
+firn_status firn_command_help(firn_invocation *invocation, firn_error *error) {
     firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
-    firn_status status = append_topic(session->options, &text, error);
+    firn_status status = append_topic(invocation->options, &text, error);
     firn_write_to out = firn_standard_output();
     if (status == FIRN_OK) status = out.write(out.context, text.data, text.size, error);
     firn_buffer_release(&text);

@@ -63,7 +63,7 @@ typedef struct firn_option {
 extern const firn_option firn_option_table[];
 extern const size_t firn_option_count;
 
-struct firn_session;
+struct firn_invocation;
 
 typedef struct firn_verb {
     const char *name;      /**< one word, or two */
@@ -72,7 +72,7 @@ typedef struct firn_verb {
     unsigned options;      /**< sets */
     const char *summary;   /**< one line */
     const char *help;      /**< paragraphs */
-    firn_status (*run)(struct firn_session *session, firn_error *error);
+    firn_status (*run)(struct firn_invocation *invocation, firn_error *error);
 } firn_verb;
 
 extern const firn_verb firn_verb_table[];

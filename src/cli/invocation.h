@@ -1,6 +1,6 @@
 /** What a running verb holds: its options, and what it opened. */
-#ifndef FIRN_CLI_SESSION_H
-#define FIRN_CLI_SESSION_H
+#ifndef FIRN_CLI_INVOCATION_H
+#define FIRN_CLI_INVOCATION_H
 
 #include "base/threads.h"
 #include "cli/cli.h"
@@ -9,11 +9,11 @@
 #include "report/report.h"
 #include "table/table.h"
 
-typedef struct firn_session {
+typedef struct firn_invocation {
     const firn_options *options;
     const firn_verb *verb;
     firn_cli_storage open_storage;
-    /* Opened on demand, closed by firn_session_close. */
+    /* Opened on demand, closed by firn_invocation_close. */
     firn_config *config;
     firn_storage *storage;
     firn_catalog *catalog;
@@ -23,26 +23,26 @@ typedef struct firn_session {
     int exit_code;         /**< of a verb that succeeded: 0 unless it found something to tell */
     char content_hash[33]; /**< what describe --content-hash found, else "" */
     const char *done; /**< what was changed for good, for the message when printing then fails */
-} firn_session;
+} firn_invocation;
 
-void firn_session_close(firn_session *session);
+void firn_invocation_close(firn_invocation *invocation);
 
-firn_status firn_session_load_config(firn_session *session, firn_error *error);
-firn_status firn_session_load_storage(firn_session *session, firn_error *error);
-firn_status firn_session_load_pool(firn_session *session, firn_error *error);
-firn_status firn_session_new_report(firn_session *session, firn_error *error);
+firn_status firn_invocation_load_config(firn_invocation *invocation, firn_error *error);
+firn_status firn_invocation_load_storage(firn_invocation *invocation, firn_error *error);
+firn_status firn_invocation_load_pool(firn_invocation *invocation, firn_error *error);
+firn_status firn_invocation_new_report(firn_invocation *invocation, firn_error *error);
 
 /** Opens the catalog that the options mean. `create`: a file that --catalog names may be made. */
-firn_status firn_session_open_catalog(firn_session *session, bool read_only, bool create,
-                                      firn_error *error);
+firn_status firn_invocation_open_catalog(firn_invocation *invocation, bool read_only, bool create,
+                                         firn_error *error);
 
 /** Opens the verb's table: `argument` is a path, or a name in the catalog (design, section 13). */
-firn_status firn_session_open_table(firn_session *session, const char *argument, bool read_only,
-                                    firn_error *error);
+firn_status firn_invocation_open_table(firn_invocation *invocation, const char *argument,
+                                       bool read_only, firn_error *error);
 
 /** Whether the verb is to act, not to preview. */
-static inline bool firn_session_acts(const firn_session *session) {
-    return session->options->yes && !session->options->dry_run;
+static inline bool firn_invocation_acts(const firn_invocation *invocation) {
+    return invocation->options->yes && !invocation->options->dry_run;
 }
 
 #endif
