@@ -172,7 +172,7 @@ static void put_deltas(firn_buffer *out, const uint64_t *values, size_t count) {
     put_varint(out, count);
     put_zigzag(out, count == 0 ? 0 : values[0]);
     for (size_t done = 1; done < count;) {
-        uint64_t deltas[MINIBLOCKS * 32];
+        uint64_t deltas[MINIBLOCKS * 32] = {0};
         size_t block = count - done < MINIBLOCKS * 32 ? count - done : MINIBLOCKS * 32;
         for (size_t i = 0; i < block; i++) deltas[i] = values[done + i] - values[done + i - 1];
         put_delta_block(out, deltas, block, MINIBLOCKS);
