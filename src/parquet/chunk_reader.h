@@ -42,6 +42,26 @@ firn_status firn_parquet_chunk_reader_decode(firn_parquet_chunk_reader *reader,
 const firn_parquet_values *
 firn_parquet_chunk_reader_dictionary(const firn_parquet_chunk_reader *reader);
 
+/**
+ * Loads the dictionary page, if the chunk begins with one, without a data page: firn_parquet_chunk_reader_dictionary then
+ * holds it. Only right after open or reset.
+ */
+firn_status firn_parquet_chunk_reader_load_dictionary(firn_parquet_chunk_reader *reader,
+                                                      firn_error *error);
+/**
+ * For a caller that knows the dictionary from another pass: it is not decompressed, and batches give indices below `count`
+ * without values. CORRUPT when the page then holds another number of values. Only right after open or reset.
+ */
+void firn_parquet_chunk_reader_skip_dictionary(firn_parquet_chunk_reader *reader, size_t count);
+/** The same for a caller that knows nothing of the dictionary: indices below whatever its header says. */
+void firn_parquet_chunk_reader_leave_dictionary(firn_parquet_chunk_reader *reader);
+/** The dictionary page as it is in the file, valid until the next reset; body.data NULL when there is none (or none yet). */
+const firn_parquet_page *
+firn_parquet_chunk_reader_dictionary_page(const firn_parquet_chunk_reader *reader);
+/** The encoded values of the current page, decompressed, without levels. Valid until the next call. */
+firn_status firn_parquet_chunk_reader_value_part(firn_parquet_chunk_reader *reader, firn_slice *raw,
+                                                 firn_error *error);
+
 /** Only the levels of the current page (for a missing sibling, or to count rows); the batch has value_count but no values. */
 firn_status firn_parquet_chunk_reader_decode_levels(firn_parquet_chunk_reader *reader,
                                                     firn_parquet_batch *batch, firn_error *error);

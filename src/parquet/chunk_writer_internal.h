@@ -4,8 +4,7 @@
 
 #include "base/vector.h"
 #include "codec/codec.h"
-#include "parquet/chunk_writer.h"
-#include "parquet/dictionary.h"
+#include "parquet/chunk_part.h"
 #include "parquet/statistics.h"
 
 typedef enum firn_parquet_chunk_mode {
@@ -28,6 +27,16 @@ typedef struct firn_parquet_open_page {
     /* Only where firn_parquet_keeps_histograms. */
     int64_t definition_histogram[256], repetition_histogram[256];
 } firn_parquet_open_page;
+
+/** Parts that wait for their page. Of `page` only levels, counts, bounds and histograms are used. */
+typedef struct firn_parquet_joined_page {
+    firn_parquet_open_page page;
+    firn_parquet_encoding encoding;
+    firn_buffer frames; /**< compressed values, without what begins them (firn_codec_join_begin) */
+    size_t raw_size;
+    size_t part_count;
+    bool bounds_known; /**< of all parts */
+} firn_parquet_joined_page;
 
 /** A page that is done. */
 typedef struct firn_parquet_page_record {
@@ -54,9 +63,11 @@ struct firn_parquet_chunk_writer {
 
     firn_parquet_chunk_mode mode;
     firn_parquet_open_page page;
+    firn_parquet_joined_page joined; /**< empty while `page` has something */
     firn_parquet_dictionary dictionary;
-    bool replaying;        /**< batches hold the dictionary's own indices */
-    uint32_t *translation; /**< of the input dictionary `translated_id` */
+    bool dictionary_is_set; /**< by the caller, for the whole chunk */
+    bool replaying;         /**< batches hold the dictionary's own indices */
+    uint32_t *translation;  /**< of the input dictionary `translated_id` */
     size_t translation_capacity, translation_count;
     uint64_t translated_id;
     uint32_t *entry_uses; /**< per dictionary entry, on the page being closed; zero between pages */
@@ -96,6 +107,24 @@ firn_status firn_parquet_end_open_page(firn_parquet_chunk_writer *writer, firn_e
 
 /** Encodes, compresses and records the page being filled, and empties it. Nothing to do for an empty one. */
 firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_error *error);
+
+/** Writes the page of the parts that wait; nothing to do without any. */
+firn_status firn_parquet_flush_parts(firn_parquet_chunk_writer *writer, firn_error *error);
+/** Levels of a page into writer->levels as its version has them; the repetition levels take the first *repetition_size. */
+firn_status firn_parquet_encode_page_levels(firn_parquet_chunk_writer *writer,
+                                            const firn_parquet_open_page *page,
+                                            size_t *repetition_size, firn_error *error);
+/** The page's entry in the column index, from its bounds. */
+firn_status firn_parquet_record_bounds(firn_parquet_chunk_writer *writer,
+                                       const firn_parquet_open_page *page,
+                                       firn_parquet_page_record *record, firn_error *error);
+firn_status firn_parquet_record_histograms(firn_parquet_chunk_writer *writer,
+                                           const firn_parquet_open_page *page, firn_error *error);
+void firn_parquet_clear_open_page(firn_parquet_open_page *page);
+/** Takes levels of a batch or part into a page. */
+firn_status firn_parquet_take_levels(const firn_parquet_leaf *leaf, firn_parquet_open_page *page,
+                                     const uint8_t *definition, const uint8_t *repetition,
+                                     size_t level_count, size_t value_count, firn_error *error);
 
 /** Appends a finished page (`header` with sizes set, body in two parts) to `bytes` and to the encodings' counts. */
 firn_status firn_parquet_emit_page(firn_parquet_chunk_writer *writer,
