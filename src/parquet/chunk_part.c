@@ -112,23 +112,40 @@ static firn_status take_body(firn_parquet_chunk_writer *writer, const firn_parqu
                                part->raw_size, frames, error);
 }
 
-/* Bounds go to the page's where all its parts have them; without, the chunk's come from the input's statistics. */
-static firn_status take_bounds(firn_parquet_chunk_writer *writer, const firn_parquet_part *part,
-                               firn_error *error) {
-    firn_parquet_bounds *bounds = &writer->joined.page.bounds;
-    const firn_parquet_given_bounds *given = &part->bounds;
-    if (part->value_count == 0) return FIRN_OK;
-    if (!given->known) {
-        writer->uncovered_values += (int64_t)part->value_count;
-        writer->joined.bounds_known = false;
+firn_status firn_parquet_add_given_bounds(firn_parquet_bounds *bounds,
+                                          const firn_parquet_given_bounds *given,
+                                          firn_error *error) {
+    if (!given->known || given->minimum.data == NULL || given->maximum.data == NULL) return FIRN_OK;
+    FIRN_TRY(firn_parquet_bounds_add_value(bounds, given->minimum, error));
+    return firn_parquet_bounds_add_value(bounds, given->maximum, error);
+}
+
+firn_status firn_parquet_cover_values(firn_parquet_chunk_writer *writer,
+                                      const firn_parquet_given_bounds *given, int64_t values,
+                                      firn_error *error) {
+    if (values == 0) return FIRN_OK;
+    if (!given->known || given->page_only) {
+        writer->uncovered_values += values;
         return FIRN_OK;
     }
-    if (given->minimum.data != NULL && given->maximum.data != NULL) {
-        FIRN_TRY(firn_parquet_bounds_add_value(bounds, given->minimum, error));
-        FIRN_TRY(firn_parquet_bounds_add_value(bounds, given->maximum, error));
-    }
-    bounds->nan_count += given->nan_count;
+    FIRN_TRY(firn_parquet_add_given_bounds(&writer->bounds, given, error));
+    writer->bounds.nan_count += given->nan_count;
+    /* Another writer may have shortened byte arrays without saying so. */
+    writer->bounds_merged = true;
     return FIRN_OK;
+}
+
+/* The page has bounds where all its parts have some. */
+static firn_status take_bounds(firn_parquet_chunk_writer *writer, const firn_parquet_part *part,
+                               firn_error *error) {
+    firn_parquet_joined_page *joined = &writer->joined;
+    const firn_parquet_given_bounds *given = &part->bounds;
+    if (part->value_count == 0) return FIRN_OK;
+    if (!given->known) joined->bounds_known = false;
+    if (!given->known || given->page_only) joined->nan_unknown = true;
+    joined->page.bounds.nan_count += given->nan_count;
+    FIRN_TRY(firn_parquet_add_given_bounds(&joined->page.bounds, given, error));
+    return firn_parquet_cover_values(writer, given, (int64_t)part->value_count, error);
 }
 
 static firn_status append_part(firn_parquet_chunk_writer *writer, const firn_parquet_part *part,
@@ -141,6 +158,7 @@ static firn_status append_part(firn_parquet_chunk_writer *writer, const firn_par
     if (joined->part_count == 0) {
         joined->encoding = part->encoding;
         joined->bounds_known = true;
+        joined->nan_unknown = false;
     }
     FIRN_TRY(take_body(writer, part, error));
     FIRN_TRY(firn_parquet_take_levels(writer->leaf, &joined->page, part->definition_levels,
@@ -224,6 +242,7 @@ static void fill_record(const firn_parquet_chunk_writer *writer, firn_parquet_pa
         .first_row = writer->row_count,
         .null_count = (int64_t)joined->page.level_count - values,
         .nan_count = joined->page.bounds.nan_count,
+        .nan_unknown = joined->nan_unknown,
         .unencoded_bytes = unencoded,
         .all_null = values == 0,
     };
@@ -254,7 +273,6 @@ firn_status firn_parquet_flush_parts(firn_parquet_chunk_writer *writer, firn_err
     FIRN_TRY(firn_parquet_record_histograms(writer, &joined->page, error));
     FIRN_TRY(firn_parquet_emit_page(writer, &header, firn_buffer_slice(&writer->body),
                                     firn_buffer_slice(&joined->frames), &record, error));
-    FIRN_TRY(firn_parquet_bounds_merge(&writer->bounds, &joined->page.bounds, error));
     writer->level_count += header.num_values;
     writer->row_count += joined->page.row_count;
     writer->null_count += record.null_count;

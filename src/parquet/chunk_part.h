@@ -19,7 +19,9 @@ firn_status firn_parquet_chunk_writer_append_indices(firn_parquet_chunk_writer *
 
 /** Bounds of values that are not decoded. */
 typedef struct firn_parquet_given_bounds {
-    bool known;                  /**< and `nan_count` too */
+    bool known; /**< and `nan_count` too, unless `page_only` */
+    bool
+        page_only; /**< good for the page; those of the chunk come by firn_parquet_chunk_writer_merge_statistics */
     firn_slice minimum, maximum; /**< data NULL: no value but NaN */
     int64_t nan_count;
 } firn_parquet_given_bounds;

@@ -57,6 +57,7 @@ firn_status firn_parquet_chunk_reader_reset(firn_parquet_chunk_reader *reader,
     reader->position = offset;
     reader->levels = 0;
     reader->any_page = false;
+    reader->data_pages = 0;
     reader->has_dictionary = false;
     reader->dictionary_is_known = false;
     reader->dictionary_page = (firn_parquet_page){0};
@@ -208,6 +209,7 @@ static firn_status take_data_page(firn_parquet_chunk_reader *reader, firn_error 
     }
     FIRN_TRY(check_crc(&reader->page, error));
     reader->page.first_level = reader->levels;
+    reader->page.number = reader->data_pages++;
     reader->levels += header->num_values;
     reader->state = FIRN_PARQUET_PAGE_RAW;
     return FIRN_OK;

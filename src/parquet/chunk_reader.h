@@ -16,6 +16,7 @@ typedef struct firn_parquet_page {
     firn_slice body;         /**< compressed_size bytes as in the file */
     uint64_t file_offset;    /**< of the header */
     int64_t first_level;     /**< levels of the chunk before this page */
+    size_t number;           /**< of this data page in the chunk, from 0 */
 } firn_parquet_page;
 
 firn_status firn_parquet_chunk_reader_open(const firn_parquet_file *file, size_t row_group,

@@ -30,6 +30,7 @@ struct firn_parquet_chunk_reader {
     uint64_t position; /* in the file: the next page's header */
     int64_t levels;    /* in the pages up to `position` */
     bool any_page;
+    size_t data_pages; /* so far */
 
     firn_parquet_page page;
     firn_parquet_page_state state;

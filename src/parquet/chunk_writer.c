@@ -189,26 +189,18 @@ static int64_t unencoded_bytes_of(const firn_parquet_chunk_writer *writer,
     return header->uncompressed_size - levels - 4 * (header->num_values - null_count);
 }
 
-/* Bounds of the page's values where the caller knows them; else they count as not covered. */
 static firn_status take_bounds(firn_parquet_chunk_writer *writer,
                                const firn_parquet_given_bounds *given, int64_t values,
                                firn_parquet_page_record *record, firn_error *error) {
-    if (!given->known) {
-        writer->uncovered_values += values;
-        return FIRN_OK;
-    }
+    record->nan_unknown = values > 0 && (!given->known || given->page_only);
+    record->nan_count = given->nan_count;
+    if (values == 0) return FIRN_OK;
     firn_parquet_bounds *bounds = &writer->page.bounds;
     firn_parquet_bounds_clear(bounds);
-    if (values > 0 && given->minimum.data != NULL && given->maximum.data != NULL) {
-        FIRN_TRY(firn_parquet_bounds_add_value(bounds, given->minimum, error));
-        FIRN_TRY(firn_parquet_bounds_add_value(bounds, given->maximum, error));
-    }
-    bounds->nan_count = given->nan_count;
-    record->nan_count = given->nan_count;
+    FIRN_TRY(firn_parquet_add_given_bounds(bounds, given, error));
     FIRN_TRY(firn_parquet_record_bounds(writer, &writer->page, record, error));
-    FIRN_TRY(firn_parquet_bounds_merge(&writer->bounds, bounds, error));
     firn_parquet_bounds_clear(bounds);
-    return FIRN_OK;
+    return firn_parquet_cover_values(writer, given, values, error);
 }
 
 static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_parquet_page *page,

@@ -36,6 +36,7 @@ typedef struct firn_parquet_joined_page {
     size_t raw_size;
     size_t part_count;
     bool bounds_known; /**< of all parts */
+    bool nan_unknown;  /**< of any part */
 } firn_parquet_joined_page;
 
 /** A page that is done. */
@@ -45,6 +46,7 @@ typedef struct firn_parquet_page_record {
     int64_t first_row;
     int64_t null_count, nan_count;
     int64_t unencoded_bytes; /**< -1: unknown */
+    bool nan_unknown;
     bool all_null;
     bool has_bounds;             /**< of its values; false when it was copied */
     firn_slice minimum, maximum; /**< shortened; in `arena` */
@@ -120,6 +122,13 @@ firn_status firn_parquet_record_bounds(firn_parquet_chunk_writer *writer,
                                        firn_parquet_page_record *record, firn_error *error);
 firn_status firn_parquet_record_histograms(firn_parquet_chunk_writer *writer,
                                            const firn_parquet_open_page *page, firn_error *error);
+firn_status firn_parquet_add_given_bounds(firn_parquet_bounds *bounds,
+                                          const firn_parquet_given_bounds *given,
+                                          firn_error *error);
+/** Bounds of `values` values that were not seen become the chunk's, or stay to be given later. */
+firn_status firn_parquet_cover_values(firn_parquet_chunk_writer *writer,
+                                      const firn_parquet_given_bounds *given, int64_t values,
+                                      firn_error *error);
 void firn_parquet_clear_open_page(firn_parquet_open_page *page);
 /** Takes levels of a batch or part into a page. */
 firn_status firn_parquet_take_levels(const firn_parquet_leaf *leaf, firn_parquet_open_page *page,

@@ -77,6 +77,8 @@ firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
     rewriter->rows_begun = 0;
     rewriter->copied_values = 0;
     rewriter->page_encoded = false;
+    rewriter->dictionary_uncounted = true;
+    rewriter->index_loaded = false;
     rewriter->next_constant_id--;
     if (rewriter->mapping->input_leaf >= 0) {
         if ((size_t)rewriter->mapping->input_leaf >= piece->file->schema->leaf_count) {
@@ -185,6 +187,11 @@ static firn_status encode_page(firn_parquet_rewriter *rewriter, const firn_parqu
     rewriter->counts.rows += rows;
     rewriter->counts.levels += (int64_t)mapped.level_count;
     rewriter->counts.nulls += (int64_t)(mapped.level_count - mapped.value_count);
+    if (rewriter->dictionary_uncounted) {
+        bytes +=
+            firn_parquet_chunk_reader_dictionary_page(rewriter->reader)->header.compressed_size;
+        rewriter->dictionary_uncounted = false;
+    }
     if (remapped) {
         firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_REMAPPED, bytes);
         return FIRN_OK;
@@ -336,6 +343,7 @@ static void release(firn_parquet_rewriter *rewriter) {
     firn_buffer_release(&rewriter->compressed);
     firn_parquet_bounds_release(&rewriter->bounds);
     firn_parquet_release_translations(rewriter);
+    firn_arena_free(rewriter->index_arena);
 }
 
 firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t piece_count,

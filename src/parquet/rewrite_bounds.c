@@ -62,6 +62,41 @@ bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter, firn_sli
                                             minimum, maximum);
 }
 
+/* A damaged index is one that is not there. */
+static void load_index(firn_parquet_rewriter *rewriter) {
+    const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
+    const firn_read_at *source = &rewriter->piece->file->source;
+    rewriter->column_index = (firn_parquet_column_index){0};
+    if (!chunk->has_column_index || source->borrow == NULL || chunk->column_index_offset < 0 ||
+        chunk->column_index_length <= 0 || (uint64_t)chunk->column_index_offset > source->size ||
+        (uint64_t)chunk->column_index_length >
+            source->size - (uint64_t)chunk->column_index_offset) {
+        return;
+    }
+    size_t size = (size_t)chunk->column_index_length;
+    const uint8_t *bytes =
+        source->borrow(source->context, (uint64_t)chunk->column_index_offset, size);
+    firn_arena_free(rewriter->index_arena);
+    rewriter->index_arena = firn_arena_new();
+    if (bytes == NULL || rewriter->index_arena == NULL) return;
+    if (firn_parquet_parse_column_index(firn_slice_of(bytes, size), source->name,
+                                        rewriter->index_arena, &rewriter->column_index,
+                                        NULL) != FIRN_OK) {
+        rewriter->column_index = (firn_parquet_column_index){0};
+    }
+}
+
+bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_number,
+                                 firn_slice *minimum, firn_slice *maximum) {
+    if (!rewriter->index_loaded) load_index(rewriter);
+    rewriter->index_loaded = true;
+    const firn_parquet_column_index *index = &rewriter->column_index;
+    if (page_number >= index->page_count || index->null_pages[page_number]) return false;
+    firn_parquet_statistics statistics = {.min_value = index->min_values[page_number],
+                                          .max_value = index->max_values[page_number]};
+    return firn_parquet_trusted_page_bounds(rewriter, &statistics, minimum, maximum);
+}
+
 int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter) {
     const firn_parquet_statistics *statistics = &firn_parquet_chunk_of(rewriter)->statistics;
     int64_t count = -1;

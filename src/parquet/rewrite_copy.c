@@ -33,22 +33,29 @@ static firn_status count_nulls(firn_parquet_rewriter *rewriter, const firn_parqu
 }
 
 /*
- * Bounds of `levels` levels of the chunk that are not decoded: the chunk's own where these are all, else those that `statistics` give.
- * NaN must be known to be counted: of a part of a chunk it is only where the chunk has none.
+ * Bounds of a page that is not decoded: the chunk's own where it has no other page, else those of its header or of the column index,
+ * which are good for the page alone. `page` NULL: all of the chunk.
  */
-static firn_parquet_given_bounds bounds_of(const firn_parquet_rewriter *rewriter,
-                                           const firn_parquet_statistics *statistics,
-                                           int64_t levels) {
-    firn_parquet_given_bounds bounds = {0};
-    bool all = levels == firn_parquet_chunk_of(rewriter)->num_values;
-    bounds.nan_count = firn_parquet_known_nan_count(rewriter);
-    if (bounds.nan_count < 0 || (bounds.nan_count > 0 && !all)) return bounds;
-    bounds.known = all && firn_parquet_trusted_bounds(rewriter, &bounds.minimum, &bounds.maximum);
-    if (!bounds.known && statistics != NULL) {
-        bounds.known = firn_parquet_trusted_page_bounds(rewriter, statistics, &bounds.minimum,
-                                                        &bounds.maximum);
+static firn_parquet_given_bounds bounds_of(firn_parquet_rewriter *rewriter,
+                                           const firn_parquet_page *page, int64_t levels) {
+    firn_parquet_given_bounds bounds = {.nan_count = firn_parquet_known_nan_count(rewriter)};
+    if (levels == firn_parquet_chunk_of(rewriter)->num_values && bounds.nan_count >= 0) {
+        bounds.known = firn_parquet_trusted_bounds(rewriter, &bounds.minimum, &bounds.maximum);
+        if (bounds.known) return bounds;
     }
+    bounds.nan_count = 0;
+    if (page == NULL) return bounds;
+    bounds.page_only = true;
+    bounds.known =
+        firn_parquet_trusted_page_bounds(rewriter, &page->header.statistics, &bounds.minimum,
+                                         &bounds.maximum) ||
+        firn_parquet_indexed_bounds(rewriter, page->number, &bounds.minimum, &bounds.maximum);
     return bounds;
+}
+
+/* Whether the chunk's statistics aren't needed for these values. */
+static bool covers(const firn_parquet_given_bounds *bounds) {
+    return bounds->known && !bounds->page_only;
 }
 
 static void note_moved(firn_parquet_rewriter *rewriter, int64_t rows, size_t levels, size_t values,
@@ -68,10 +75,10 @@ firn_status firn_parquet_copy_page(firn_parquet_rewriter *rewriter, const firn_p
     int64_t rows = page->header.type == FIRN_PARQUET_DATA_PAGE_V2 ? page->header.num_rows
                                                                   : page->header.num_values;
     int64_t levels = page->header.num_values;
-    firn_parquet_given_bounds bounds = bounds_of(rewriter, &page->header.statistics, levels);
+    firn_parquet_given_bounds bounds = bounds_of(rewriter, page, levels);
     FIRN_TRY(firn_parquet_chunk_writer_append_bounded_page(rewriter->writer, page, rows, nulls,
                                                            &bounds, error));
-    note_moved(rewriter, rows, (size_t)levels, (size_t)(levels - nulls), bounds.known);
+    note_moved(rewriter, rows, (size_t)levels, (size_t)(levels - nulls), covers(&bounds));
     firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_COPIED, page->header.compressed_size);
     return FIRN_OK;
 }
@@ -107,7 +114,7 @@ static firn_status append_part(firn_parquet_rewriter *rewriter, const firn_parqu
                                firn_error *error) {
     FIRN_TRY(firn_parquet_chunk_writer_append_part(rewriter->writer, part, error));
     note_moved(rewriter, part->row_count, part->level_count, part->value_count,
-               part->bounds.known || part->value_count == 0);
+               covers(&part->bounds) || part->value_count == 0);
     firn_parquet_count_page(rewriter, way, page->header.compressed_size);
     return FIRN_OK;
 }
@@ -127,7 +134,7 @@ firn_status firn_parquet_join_page(firn_parquet_rewriter *rewriter, const firn_p
     FIRN_TRY(map_levels(rewriter, &batch, &part, error));
     part.body = firn_slice_of(page->body.data + levels, page->body.size - levels);
     part.raw_size = (size_t)header->uncompressed_size - levels;
-    part.bounds = bounds_of(rewriter, &header->statistics, header->num_values);
+    part.bounds = bounds_of(rewriter, page, header->num_values);
     return append_part(rewriter, page, &part, FIRN_PARQUET_WAY_JOINED, error);
 }
 
@@ -289,8 +296,9 @@ firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *
     part.raw_size = (size_t)dictionary->header.uncompressed_size;
     part.bounds = bounds_of(rewriter, NULL, (int64_t)part.level_count);
     FIRN_TRY(firn_parquet_chunk_writer_append_part(rewriter->writer, &part, error));
-    note_moved(rewriter, rows, part.level_count, part.value_count, part.bounds.known);
+    note_moved(rewriter, rows, part.level_count, part.value_count, covers(&part.bounds));
     firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_MOVED,
                             bytes + dictionary->header.compressed_size);
+    rewriter->dictionary_uncounted = false;
     return FIRN_OK;
 }

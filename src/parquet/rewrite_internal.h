@@ -56,7 +56,12 @@ typedef struct firn_parquet_rewriter {
     bool may_copy;         /**< compressed values may stay */
     int64_t rows_begun;    /**< in the input chunk, before the page at hand */
     int64_t copied_values; /**< of the piece, in pages without bounds of their own */
-    bool page_encoded;     /**< a page of the piece went another way */
+    bool index_loaded;
+    firn_parquet_column_index column_index; /**< in `index_arena`; empty where there is none */
+    firn_arena *index_arena;
+    bool page_encoded; /**< a page of the piece went another way */
+    bool
+        dictionary_uncounted; /**< the piece's dictionary page, if there is one, is to be counted with a data page */
 } firn_parquet_rewriter;
 
 /* rewrite_judge.c */
@@ -128,6 +133,9 @@ bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter, firn_sli
 bool firn_parquet_trusted_page_bounds(const firn_parquet_rewriter *rewriter,
                                       const firn_parquet_statistics *statistics,
                                       firn_slice *minimum, firn_slice *maximum);
+/** … by the file's column index, read only where the file lies in memory. */
+bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_number,
+                                 firn_slice *minimum, firn_slice *maximum);
 /** NaN in the chunk; -1 unknown. */
 int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter);
 /** After the piece's last page: the chunk's statistics for what went over without bounds. */

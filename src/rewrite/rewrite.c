@@ -20,7 +20,7 @@ typedef struct binpack {
     char **locations; /* one per output; owned */
     firn_rewrite_result *result;
     firn_rewrite_sums sums;
-    firn_output_file file;             /* being written */
+    firn_output_file file; /* being written */
     /* Inputs of the present row group, in order; an open one points into itself and must not move. */
     FIRN_VECTOR(firn_open_input *) open;
 } binpack;
@@ -253,8 +253,9 @@ static firn_status run(binpack *work, firn_error *error) {
     if (work->plan.output_count > 0) FIRN_TRY(name_outputs(work, error));
     FIRN_TRY(move_rows(work, error));
     FIRN_TRY(check_rows(work, error));
-    result->bytes_copied = work->sums.bytes_copied;
-    result->bytes_encoded = work->sums.bytes_encoded;
+    result->bytes_copied = work->sums.counts.bytes_copied;
+    result->bytes_encoded = work->sums.counts.bytes_encoded;
+    result->counts = work->sums.counts;
     return work->context.settings->verify ? verify(work, error) : FIRN_OK;
 }
 
