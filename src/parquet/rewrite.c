@@ -322,7 +322,19 @@ out:
     return status;
 }
 
-static void init_buffers(firn_parquet_rewriter *rewriter) {
+void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parquet_schema *output,
+                                size_t leaf_index, const firn_parquet_write_options *options,
+                                const firn_parquet_rewrite_options *rewrite_options) {
+    *rewriter = (firn_parquet_rewriter){
+        .output_schema = output,
+        .output = &output->leaves[leaf_index],
+        .leaf_index = leaf_index,
+        .options = options,
+        .copy_pages = rewrite_options->copy_pages,
+        .may_join = !rewrite_options->no_joined_pages,
+        .next_constant_id = UINT64_MAX,
+    };
+    firn_parquet_converter_init(&rewriter->converter);
     rewriter->part_definitions = firn_buffer_with_maximum(INT32_MAX);
     rewriter->part_repetitions = firn_buffer_with_maximum(INT32_MAX);
     rewriter->compressed = firn_buffer_with_maximum(INT32_MAX);
@@ -330,7 +342,7 @@ static void init_buffers(firn_parquet_rewriter *rewriter) {
                              firn_parquet_order_of(rewriter->output->node->element));
 }
 
-static void release(firn_parquet_rewriter *rewriter) {
+void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter) {
     firn_parquet_chunk_writer_free(rewriter->writer);
     firn_parquet_chunk_reader_close(rewriter->reader);
     firn_parquet_converter_release(&rewriter->converter);
@@ -356,23 +368,14 @@ firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t p
         return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
     }
     firn_parquet_write_options chosen = *options;
-    firn_parquet_rewriter rewriter = {
-        .output_schema = output,
-        .output = &output->leaves[leaf_index],
-        .leaf_index = leaf_index,
-        .options = &chosen,
-        .copy_pages = rewrite_options->copy_pages,
-        .may_join = !rewrite_options->no_joined_pages,
-        .next_constant_id = UINT64_MAX,
-    };
+    firn_parquet_rewriter rewriter;
     firn_status status = FIRN_OK;
-    firn_parquet_converter_init(&rewriter.converter);
-    init_buffers(&rewriter);
+    firn_parquet_rewriter_init(&rewriter, output, leaf_index, &chosen, rewrite_options);
     FIRN_CHECK(begin(&rewriter, pieces, piece_count, &chosen, error));
     FIRN_CHECK(rewrite_pieces(&rewriter, pieces, piece_count, error));
     FIRN_CHECK(firn_parquet_chunk_writer_finish(rewriter.writer, out, error));
     *counts = rewriter.counts;
 out:
-    release(&rewriter);
+    firn_parquet_rewriter_release(&rewriter);
     return status;
 }

@@ -104,6 +104,27 @@ typedef struct firn_parquet_rewrite_counts {
 void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
                                      const firn_parquet_rewrite_counts *more);
 
+/** How far the dictionaries of a leaf's pieces would go. */
+typedef struct firn_parquet_dictionary_reach {
+    bool outgrows;         /**< a merged dictionary pays, but not all pieces fit below its limit */
+    int64_t rows;          /**< of the pieces, from the first on, whose dictionaries fit */
+    int64_t rows_at_twice; /**< … with twice the limit */
+} firn_parquet_dictionary_reach;
+
+/**
+ * Tells, by merging dictionaries and nothing else, whether cutting the row group would keep the leaf's dictionary below
+ * options->dictionary_size_bytes. Reads nothing where the footers say that all fit.
+ */
+firn_status firn_parquet_measure_dictionaries(const firn_parquet_piece *pieces, size_t piece_count,
+                                              const firn_parquet_schema *output, size_t leaf_index,
+                                              const firn_parquet_write_options *options,
+                                              const firn_parquet_rewrite_options *rewrite_options,
+                                              firn_parquet_dictionary_reach *out,
+                                              firn_error *error);
+
+/** Row groups of fewer rows are not cut for a dictionary's sake; below twice as many, twice the limit is let be. */
+#define FIRN_PARQUET_FEWEST_ROWS_OF_CUT ((int64_t)250000)
+
 /** Builds output leaf `leaf_index` of a row group from all pieces in order. Thread-safe for different outputs. */
 firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t piece_count,
                                       const firn_parquet_schema *output, size_t leaf_index,

@@ -11,8 +11,6 @@
 
 /* After this many values a dictionary with hardly an entry twice is given up. */
 #define HOPELESS_VALUES 50000
-/* Row groups of fewer rows are not cut for a dictionary's sake, so that a larger one is let be. */
-#define FEWEST_ROWS_AFTER_CUT ((int64_t)250000)
 /* A range of integers that PLAIN values get a dictionary for, and how often each must come up on average. */
 #define LARGEST_RANGE ((uint64_t)65536)
 #define LEAST_REPETITION 8
@@ -31,7 +29,7 @@ typedef struct merge {
     firn_parquet_dictionary *dictionary;
     int64_t values; /* of the pieces so far, nulls included where nobody counts them */
     uint64_t entries;
-    bool failed;
+    bool failed, hopeless;
 } merge;
 
 static int64_t values_of_piece(const firn_parquet_rewriter *rewriter) {
@@ -81,7 +79,8 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
     work->failed = done < values.count;
     work->entries += values.count;
     work->values += values_of_piece(rewriter);
-    if (!work->failed) work->failed = is_hopeless(work);
+    work->hopeless = is_hopeless(work);
+    work->failed = work->failed || work->hopeless;
     return FIRN_OK;
 }
 
@@ -103,7 +102,7 @@ static size_t limit_of(const firn_parquet_piece *pieces, size_t piece_count,
     int64_t rows = 0;
     for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
     size_t limit = (size_t)options->dictionary_size_bytes;
-    return rows < 2 * FEWEST_ROWS_AFTER_CUT ? 2 * limit : limit;
+    return rows < 2 * FIRN_PARQUET_FEWEST_ROWS_OF_CUT ? 2 * limit : limit;
 }
 
 static firn_status merge_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
@@ -231,6 +230,95 @@ firn_status firn_parquet_merge_dictionaries(firn_parquet_rewriter *rewriter,
     *merged = true;
     rewriter->makes_dictionary = true;
     return firn_parquet_dictionary_expect_range(dictionary, found.least, found.greatest, error);
+}
+
+/* Whether the dictionaries might pass the limit: entries are at most what the chunks hold. */
+static firn_status may_outgrow(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                               size_t limit, bool *may, firn_error *error) {
+    int64_t bytes = 0;
+    *may = false;
+    for (size_t i = 0; i < rewriter->piece_count && !*may; i++) {
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->piece->row_count == 0 || !firn_parquet_piece_has_dictionary(rewriter)) {
+            continue;
+        }
+        int64_t more = firn_parquet_chunk_of(rewriter)->total_uncompressed_size;
+        *may = more < 0 || __builtin_add_overflow(bytes, more, &bytes) || bytes > (int64_t)limit;
+    }
+    return FIRN_OK;
+}
+
+/* Integers whose whole range has room. */
+static bool range_fits(const survey *found, uint32_t width, size_t limit) {
+    if (!found->bounded || found->least > found->greatest || width == 0) return false;
+    return (uint64_t)found->greatest - (uint64_t)found->least < limit / width;
+}
+
+/* Merges piece by piece and notes where the limit, and twice the limit, is passed. */
+static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                  size_t limit, merge *work, firn_parquet_dictionary_reach *out,
+                                  firn_error *error) {
+    for (size_t i = 0; i < rewriter->piece_count; i++) {
+        FIRN_TRY(firn_cancel_check(error));
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->piece->row_count > 0 && firn_parquet_piece_has_dictionary(rewriter)) {
+            FIRN_TRY(merge_piece(rewriter, i, work, error));
+            firn_free(rewriter->translations[i].entries);
+            rewriter->translations[i] = (firn_parquet_translation){0};
+        }
+        if (work->hopeless) return FIRN_OK;
+        if (work->failed || work->dictionary->bytes.size > limit) out->outgrows = true;
+        if (work->failed) return FIRN_OK;
+        if (!out->outgrows) out->rows += rewriter->piece->row_count;
+        out->rows_at_twice += rewriter->piece->row_count;
+    }
+    return FIRN_OK;
+}
+
+static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                           size_t limit, firn_parquet_dictionary_reach *out, firn_error *error) {
+    const firn_parquet_schema_element *element = rewriter->output->node->element;
+    uint32_t width = firn_parquet_value_width(element->type, element->type_length);
+    survey found;
+    bool may = false;
+    FIRN_TRY(may_outgrow(rewriter, pieces, limit, &may, error));
+    if (!may) return FIRN_OK;
+    FIRN_TRY(survey_pieces(rewriter, pieces, &found, error));
+    if (found.overflow || found.plain > found.total / 2) return FIRN_OK;
+    if (range_fits(&found, width, limit)) return FIRN_OK;
+    firn_parquet_dictionary dictionary;
+    firn_parquet_dictionary_init(&dictionary, element->type, width, 2 * limit);
+    merge work = {.dictionary = &dictionary};
+    rewriter->translations =
+        firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
+    firn_status status = rewriter->translations == NULL
+                             ? firn_fail_memory(error)
+                             : measure_pieces(rewriter, pieces, limit, &work, out, error);
+    if (work.hopeless || !pays(&work, width)) out->outgrows = false;
+    firn_parquet_dictionary_release(&dictionary);
+    return status;
+}
+
+firn_status firn_parquet_measure_dictionaries(const firn_parquet_piece *pieces, size_t piece_count,
+                                              const firn_parquet_schema *output, size_t leaf_index,
+                                              const firn_parquet_write_options *options,
+                                              const firn_parquet_rewrite_options *rewrite_options,
+                                              firn_parquet_dictionary_reach *out,
+                                              firn_error *error) {
+    *out = (firn_parquet_dictionary_reach){0};
+    if (leaf_index >= output->leaf_count) {
+        return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
+    }
+    bool wanted = options->dictionary_size_bytes > 0 && rewrite_options->copy_pages &&
+                  output->leaves[leaf_index].node->element->type != FIRN_PARQUET_BOOLEAN;
+    if (!wanted) return FIRN_OK;
+    firn_parquet_rewriter rewriter;
+    firn_parquet_rewriter_init(&rewriter, output, leaf_index, options, rewrite_options);
+    rewriter.piece_count = piece_count;
+    firn_status status =
+        measure(&rewriter, pieces, (size_t)options->dictionary_size_bytes, out, error);
+    firn_parquet_rewriter_release(&rewriter);
+    return status;
 }
 
 firn_status firn_parquet_translate(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,

@@ -64,6 +64,13 @@ typedef struct firn_parquet_rewriter {
         dictionary_uncounted; /**< the piece's dictionary page, if there is one, is to be counted with a data page */
 } firn_parquet_rewriter;
 
+/* rewrite.c */
+
+void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parquet_schema *output,
+                                size_t leaf_index, const firn_parquet_write_options *options,
+                                const firn_parquet_rewrite_options *rewrite_options);
+void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter);
+
 /* rewrite_judge.c */
 
 /** Whether encoded values of the piece's chunk may stay as they are: type, meaning and rows don't change. */

@@ -302,6 +302,57 @@ static void a_range_may_be_a_lie(void **state) {
     input_release(&in);
 }
 
+/* Each input brings values of its own: only so many of them fit. */
+static void dictionaries_are_measured(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    firn_error error = {0};
+    column_case column = {"o", LEAF(BYTE_ARRAY)};
+    firn_parquet_leaf_mapping mapping = identity();
+    firn_parquet_write_options options = default_options();
+    input inputs[6] = {0};
+    firn_parquet_piece pieces[6];
+    for (size_t i = 0; i < 6; i++) {
+        inputs[i].s = stream_random(&random, &column, 4000, (stream_mix){100, 0});
+        for (size_t j = 0; j < inputs[i].s.values.count; j++) {
+            /* 100 values of 6 bytes: 1000 bytes of dictionary for each input. */
+            char text[8];
+            snprintf(text, sizeof text, "%02zu%04zu", i, j % 100);
+            free((void *)(uintptr_t)inputs[i].s.values.items[j].data);
+            uint8_t *copy = malloc(6);
+            assert_non_null(copy);
+            memcpy(copy, text, 6);
+            inputs[i].s.values.items[j] = firn_slice_of(copy, 6);
+        }
+        make_input(&inputs[i], &column, 4000, &options);
+        pieces[i] =
+            (firn_parquet_piece){.file = inputs[i].file, .row_count = 4000, .mappings = &mapping};
+    }
+    firn_parquet_schema_element elements[16];
+    size_t count = column_elements(&column, 1, elements, 16);
+    firn_buffer sink = firn_buffer_with_maximum(1000);
+    firn_write_to destination = {stream_sink, &sink};
+    firn_parquet_file_writer *file = NULL;
+    check_ok(firn_parquet_file_writer_new(elements, count, &options, &destination, &file, &error),
+             &error);
+    static const int64_t cases[][4] = {
+        {6000, false, 24000, 24000}, {3500, true, 12000, 24000}, {1500, true, 4000, 12000}};
+    for (size_t i = 0; i < 3; i++) {
+        firn_parquet_dictionary_reach reach = {0};
+        firn_parquet_rewrite_options how = {.copy_pages = true};
+        options.dictionary_size_bytes = (int32_t)cases[i][0];
+        check_ok(firn_parquet_measure_dictionaries(pieces, 6, firn_parquet_file_writer_schema(file),
+                                                   0, &options, &how, &reach, &error),
+                 &error);
+        assert_int_equal(reach.outgrows, cases[i][1]);
+        assert_int_equal(reach.rows, cases[i][2]);
+        assert_int_equal(reach.rows_at_twice, cases[i][3]);
+    }
+    firn_parquet_file_writer_free(file);
+    firn_buffer_release(&sink);
+    for (size_t i = 0; i < 6; i++) input_release(&inputs[i]);
+}
+
 typedef struct allocation_case {
     const firn_parquet_piece *pieces;
     size_t piece_count;
@@ -357,6 +408,7 @@ int main(void) {
         cmocka_unit_test(codecs_change_without_decoding),
         cmocka_unit_test(bounded_integers_get_a_dictionary),
         cmocka_unit_test(a_range_may_be_a_lie),
+        cmocka_unit_test(dictionaries_are_measured),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
