@@ -165,22 +165,31 @@ static inline int64_t load_integer(const uint8_t *value, size_t width) {
     return width == 4 ? (int64_t)(int32_t)firn_load_le32(value) : (int64_t)firn_load_le64(value);
 }
 
-/* Integers by their distance from the least; one out of the range, against what the bounds said, is hashed. */
+/* An integer of the expected range is found by its distance from the least and never enters the hash table; others are hashed. */
+static inline __attribute__((always_inline)) firn_status
+find_ranged(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t width,
+            uint32_t *index, bool *full, firn_error *error) {
+    uint64_t at = (uint64_t)load_integer(value, width) - (uint64_t)dictionary->direct_least;
+    if (at >= dictionary->direct_count) {
+        return look_up(dictionary, value, width, width, index, full, error);
+    }
+    *full = false;
+    if (dictionary->direct[at] == 0) {
+        FIRN_TRY(add_entry(dictionary, value, width, full, error));
+        if (*full) return FIRN_OK;
+        dictionary->direct[at] = dictionary->count;
+    }
+    *index = dictionary->direct[at] - 1;
+    return FIRN_OK;
+}
+
 static inline __attribute__((always_inline)) firn_status
 add_ranged(firn_parquet_dictionary *dictionary, const uint8_t *values, size_t width, size_t count,
            uint32_t *out, size_t *done, firn_error *error) {
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *value = values + i * width;
-        uint64_t at = (uint64_t)load_integer(value, width) - (uint64_t)dictionary->direct_least;
-        bool ranged = at < dictionary->direct_count;
-        if (ranged && dictionary->direct[at] != 0) {
-            out[i] = dictionary->direct[at] - 1;
-        } else {
-            bool full;
-            FIRN_TRY(look_up(dictionary, value, width, width, &out[i], &full, error));
-            if (full) return FIRN_OK;
-            if (ranged) dictionary->direct[at] = out[i] + 1;
-        }
+        bool full;
+        FIRN_TRY(find_ranged(dictionary, values + i * width, width, &out[i], &full, error));
+        if (full) return FIRN_OK;
         *done = i + 1;
     }
     return FIRN_OK;
@@ -226,7 +235,11 @@ static firn_status translate_entry(firn_parquet_dictionary *dictionary,
         return look_up(dictionary, slice.data, slice.size, 0, index, full, error);
     }
     size_t width = values->width;
-    return look_up(dictionary, values->fixed + entry * width, width, width, index, full, error);
+    const uint8_t *value = values->fixed + entry * width;
+    if (dictionary->direct != NULL) {
+        return find_ranged(dictionary, value, width, index, full, error);
+    }
+    return look_up(dictionary, value, width, width, index, full, error);
 }
 
 firn_status firn_parquet_dictionary_translate(firn_parquet_dictionary *dictionary,

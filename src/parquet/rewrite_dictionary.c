@@ -182,12 +182,22 @@ static bool is_worth_a_dictionary(const firn_parquet_rewriter *rewriter, const s
            found->values / LEAST_REPETITION >= (int64_t)range + 1;
 }
 
+/* Integers whose whole range has room. */
+static bool range_fits(const survey *found, uint32_t width, size_t limit) {
+    if (!found->bounded || found->least > found->greatest || width == 0) return false;
+    return (uint64_t)found->greatest - (uint64_t)found->least < limit / width;
+}
+
 static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
-                             size_t limit, firn_parquet_dictionary *dictionary, bool *merged,
-                             firn_error *error) {
+                             const survey *found, size_t limit, firn_parquet_dictionary *dictionary,
+                             bool *merged, firn_error *error) {
     const firn_parquet_schema_element *element = rewriter->output->node->element;
     uint32_t width = firn_parquet_value_width(element->type, element->type_length);
     firn_parquet_dictionary_init(dictionary, element->type, width, limit);
+    if (range_fits(found, width, limit)) {
+        FIRN_TRY(
+            firn_parquet_dictionary_expect_range(dictionary, found->least, found->greatest, error));
+    }
     rewriter->translations =
         firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
     if (rewriter->translations == NULL) return firn_fail_memory(error);
@@ -220,7 +230,7 @@ firn_status firn_parquet_merge_dictionaries(firn_parquet_rewriter *rewriter,
         return FIRN_OK;
     }
     if (found.any_dictionary) {
-        FIRN_TRY(merge_all(rewriter, pieces, limit, dictionary, merged, error));
+        FIRN_TRY(merge_all(rewriter, pieces, &found, limit, dictionary, merged, error));
         if (!*merged && !bounded) options->dictionary_size_bytes = 0;
         if (*merged || !bounded) return FIRN_OK;
     }
@@ -246,12 +256,6 @@ static firn_status may_outgrow(firn_parquet_rewriter *rewriter, const firn_parqu
         *may = more < 0 || __builtin_add_overflow(bytes, more, &bytes) || bytes > (int64_t)limit;
     }
     return FIRN_OK;
-}
-
-/* Integers whose whole range has room. */
-static bool range_fits(const survey *found, uint32_t width, size_t limit) {
-    if (!found->bounded || found->least > found->greatest || width == 0) return false;
-    return (uint64_t)found->greatest - (uint64_t)found->least < limit / width;
 }
 
 /* Merges piece by piece and notes where the limit, and twice the limit, is passed. */

@@ -13,7 +13,7 @@
 /* Where nobody says how much memory there is. */
 #define DEFAULT_MEMORY (512 * MIB)
 /* Memory that the row group in flight is given, however much there is: more makes nothing faster. */
-#define WANTED_MEMORY (32 * MIB)
+#define WANTED_MEMORY (24 * MIB)
 
 typedef struct binpack {
     firn_rewrite_context context;
