@@ -46,6 +46,18 @@ firn_status firn_codec_decompress(firn_codec codec, firn_slice input, uint8_t *o
 firn_status firn_codec_decompress_growing(firn_codec codec, firn_slice input, firn_buffer *out,
                                           firn_error *error);
 
+/** Whether compressed data can be put together from compressed parts: zstd, snappy and none. */
+bool firn_codec_can_join(firn_codec codec);
+/** Begins data that decompresses to `size` bytes; its parts follow, in order. INVALID for codecs that can't be joined. */
+firn_status firn_codec_join_begin(firn_codec codec, size_t size, firn_buffer *out,
+                                  firn_error *error);
+/** Adds a part: whole compressed data of `size` bytes. CORRUPT where it is seen without decompressing that it is not. */
+firn_status firn_codec_join_add(firn_codec codec, firn_slice part, size_t size, firn_buffer *out,
+                                firn_error *error);
+/** Appends a compressed form that holds the input as it is, for data that does not get smaller. INVALID for codecs that can't be joined. */
+firn_status firn_codec_store(firn_codec codec, firn_slice input, firn_buffer *out,
+                             firn_error *error);
+
 /** CRC-32 of zlib and gzip (Parquet pages, Puffin); start with 0. */
 uint32_t firn_crc32(uint32_t crc, firn_slice data);
 /** MurmurHash3 x86 32-bit with seed 0 (Iceberg specification, appendix B). */

@@ -8,7 +8,7 @@
 typedef struct firn_data_write_options {
     firn_parquet_write_options parquet;
     /** Whether the table says so. Where it does not, a rewrite may keep what most of its input has, so that pages can be copied. */
-    bool compression_is_set, page_version_is_set;
+    bool compression_is_set, page_version_is_set, page_row_limit_is_set;
     int64_t row_group_size_bytes; /**< uncompressed; write.parquet.row-group-size-bytes, 128 MiB */
     int64_t
         row_group_row_limit; /**< write.parquet.row-group-row-limit or .row-group-limit if set, else firn's cap (1,048,576) */

@@ -46,8 +46,14 @@ static size_t page_bytes(const firn_parquet_chunk_writer *writer) {
     return writer->page.value_count * firn_parquet_bit_width(writer->dictionary.count) / 8;
 }
 
+static int64_t row_limit(const firn_parquet_chunk_writer *writer) {
+    const firn_parquet_write_options *options = writer->options;
+    bool indices = writer->mode != FIRN_PARQUET_MODE_PLAIN && options->index_page_row_limit > 0;
+    return indices ? options->index_page_row_limit : options->page_row_limit;
+}
+
 static bool page_is_full(const firn_parquet_chunk_writer *writer) {
-    return writer->page.row_count >= writer->options->page_row_limit ||
+    return writer->page.row_count >= row_limit(writer) ||
            page_bytes(writer) >= (size_t)writer->options->page_size_bytes;
 }
 
@@ -62,7 +68,7 @@ static size_t segment_levels(const firn_parquet_chunk_writer *writer,
         for (count = 1; count < most && repetition[level + count] != 0;) count++;
         return count;
     }
-    int64_t rows = writer->options->page_row_limit - writer->page.row_count;
+    int64_t rows = row_limit(writer) - writer->page.row_count;
     if (repetition == NULL) return (int64_t)most < rows ? most : (size_t)rows;
     for (; count < most; count++) {
         if (repetition[level + count] == 0 && rows-- == 0) break;
@@ -127,28 +133,35 @@ static void count_levels(int64_t histogram[256], const uint8_t *levels, size_t c
     for (size_t i = 0; i < count; i++) histogram[levels[i]]++;
 }
 
-static firn_status take_levels(firn_parquet_chunk_writer *writer, const firn_parquet_batch *batch,
-                               const level_segment *segment, firn_error *error) {
-    firn_parquet_open_page *page = &writer->page;
-    size_t count = segment->level_count;
-    if (writer->leaf->maximum_definition_level > 0) {
-        const uint8_t *levels = batch->definition_levels + segment->level;
-        FIRN_TRY(firn_buffer_append(&page->definition_levels, levels, count, error));
-        if (firn_parquet_keeps_histograms(writer->leaf)) {
-            count_levels(page->definition_histogram, levels, count);
+firn_status firn_parquet_take_levels(const firn_parquet_leaf *leaf, firn_parquet_open_page *page,
+                                     const uint8_t *definition, const uint8_t *repetition,
+                                     size_t level_count, size_t value_count, firn_error *error) {
+    if (leaf->maximum_definition_level > 0) {
+        FIRN_TRY(firn_buffer_append(&page->definition_levels, definition, level_count, error));
+        if (firn_parquet_keeps_histograms(leaf)) {
+            count_levels(page->definition_histogram, definition, level_count);
         }
     }
-    size_t rows = count;
-    if (writer->leaf->maximum_repetition_level > 0) {
-        const uint8_t *levels = batch->repetition_levels + segment->level;
-        FIRN_TRY(firn_buffer_append(&page->repetition_levels, levels, count, error));
-        count_levels(page->repetition_histogram, levels, count);
-        rows = count_equal(levels, count, 0);
+    size_t rows = level_count;
+    if (leaf->maximum_repetition_level > 0) {
+        FIRN_TRY(firn_buffer_append(&page->repetition_levels, repetition, level_count, error));
+        count_levels(page->repetition_histogram, repetition, level_count);
+        rows = count_equal(repetition, level_count, 0);
     }
-    page->level_count += count;
-    page->value_count += segment->value_count;
+    page->level_count += level_count;
+    page->value_count += value_count;
     page->row_count += (int64_t)rows;
     return FIRN_OK;
+}
+
+static firn_status take_levels(firn_parquet_chunk_writer *writer, const firn_parquet_batch *batch,
+                               const level_segment *segment, firn_error *error) {
+    const uint8_t *definition = batch->definition_levels;
+    const uint8_t *repetition = batch->repetition_levels;
+    if (definition != NULL) definition += segment->level;
+    if (repetition != NULL) repetition += segment->level;
+    return firn_parquet_take_levels(writer->leaf, &writer->page, definition, repetition,
+                                    segment->level_count, segment->value_count, error);
 }
 
 static firn_status take_plain(firn_parquet_chunk_writer *writer, const firn_parquet_batch *batch,
@@ -277,7 +290,8 @@ static firn_status fall_back(firn_parquet_chunk_writer *writer, firn_error *erro
     if (status != FIRN_OK) return status;
     page->indices.count = 0;
     writer->mode = FIRN_PARQUET_MODE_PLAIN;
-    if (writer->encoding_pages[FIRN_PARQUET_RLE_DICTIONARY] == 0) drop_dictionary(writer);
+    bool unused = writer->encoding_pages[FIRN_PARQUET_RLE_DICTIONARY] == 0;
+    if (unused && !writer->dictionary_is_set) drop_dictionary(writer);
     firn_parquet_release_translation(writer);
     return FIRN_OK;
 }
@@ -351,7 +365,8 @@ static firn_status check_batch(const firn_parquet_chunk_writer *writer,
         (batch->values.type != writer->element->type || batch->values.width != writer->width)) {
         return firn_fail(error, FIRN_INVALID, "values are of another physical type");
     }
-    bool first = writer->level_count == 0 && writer->page.level_count == 0;
+    bool first = writer->level_count == 0 && writer->page.level_count == 0 &&
+                 writer->joined.page.level_count == 0;
     if (first && leaf->maximum_repetition_level > 0 && batch->repetition_levels[0] != 0) {
         return firn_fail(error, FIRN_CORRUPT, "the first level continues a row");
     }
@@ -360,7 +375,8 @@ static firn_status check_batch(const firn_parquet_chunk_writer *writer,
 
 static firn_status prepare_translation(firn_parquet_chunk_writer *writer,
                                        const firn_parquet_batch *batch, firn_error *error) {
-    if (batch->indices == NULL || writer->mode == FIRN_PARQUET_MODE_PLAIN) return FIRN_OK;
+    bool translates = batch->indices != NULL && !writer->replaying;
+    if (!translates || writer->mode == FIRN_PARQUET_MODE_PLAIN) return FIRN_OK;
     size_t count = batch->values.count;
     if (writer->translation != NULL && writer->translated_id == batch->dictionary_id &&
         writer->translation_count == count) {
@@ -382,6 +398,7 @@ firn_status firn_parquet_append_batch(firn_parquet_chunk_writer *writer,
                                       const firn_parquet_batch *batch, firn_error *error) {
     if (batch->level_count == 0) return FIRN_OK;
     FIRN_TRY(check_batch(writer, batch, error));
+    FIRN_TRY(firn_parquet_flush_parts(writer, error));
     FIRN_TRY(prepare_translation(writer, batch, error));
     firn_parquet_batch used = *batch;
     if (writer->leaf->maximum_definition_level == 0) used.definition_levels = NULL;
@@ -390,6 +407,7 @@ firn_status firn_parquet_append_batch(firn_parquet_chunk_writer *writer,
 }
 
 firn_status firn_parquet_end_open_page(firn_parquet_chunk_writer *writer, firn_error *error) {
+    FIRN_TRY(firn_parquet_flush_parts(writer, error));
     if (writer->mode == FIRN_PARQUET_MODE_UNDECIDED && writer->page.level_count > 0) {
         FIRN_TRY(decide(writer, dictionary_pays(writer), error));
     }

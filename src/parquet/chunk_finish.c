@@ -250,6 +250,7 @@ static firn_status set_column_index(firn_parquet_chunk_writer *writer, firn_parq
     FIRN_TRY(alloc(writer, count, sizeof(firn_slice), &maxima, error));
     FIRN_TRY(alloc(writer, count, sizeof(int64_t), &null_counts, error));
     FIRN_TRY(alloc(writer, count, sizeof(int64_t), &nan_counts, error));
+    bool counts_nan = firn_parquet_order_has_nan(writer->order);
     for (size_t i = 0; i < count; i++) {
         const firn_parquet_page_record *record = &writer->pages.items[i];
         ((bool *)null_pages)[i] = record->all_null;
@@ -257,6 +258,7 @@ static firn_status set_column_index(firn_parquet_chunk_writer *writer, firn_parq
         ((firn_slice *)maxima)[i] = record->maximum;
         ((int64_t *)null_counts)[i] = record->null_count;
         ((int64_t *)nan_counts)[i] = record->nan_count;
+        counts_nan = counts_nan && !record->nan_unknown;
     }
     out->column_index = (firn_parquet_column_index){
         .null_pages = null_pages,
@@ -265,7 +267,7 @@ static firn_status set_column_index(firn_parquet_chunk_writer *writer, firn_parq
         .page_count = count,
         .boundary_order = boundary_order_of(writer),
         .null_counts = null_counts,
-        .nan_counts = firn_parquet_order_has_nan(writer->order) ? nan_counts : NULL,
+        .nan_counts = counts_nan ? nan_counts : NULL,
     };
     out->has_column_index = true;
     return set_page_histograms(writer, &out->column_index, error);

@@ -4,6 +4,9 @@
 #include "parquet/chunk_writer_internal.h"
 #include "parquet/encode.h"
 
+/* Bytes of a page that are compressed to see whether the whole is worth it. */
+#define SAMPLE_SIZE ((size_t)8192)
+
 /* Levels go as RLE, in v1 pages with their length in front (Encodings.md). `constant`: all equal `constant_value`. */
 static firn_status encode_levels(const firn_buffer *levels, uint8_t maximum, bool constant,
                                  uint8_t constant_value, bool with_length, firn_buffer *out,
@@ -26,10 +29,9 @@ static firn_status encode_levels(const firn_buffer *levels, uint8_t maximum, boo
     return FIRN_OK;
 }
 
-/* Both kinds of levels into writer->levels; `repetition_size` is the first part's share. */
-static firn_status encode_page_levels(firn_parquet_chunk_writer *writer, size_t *repetition_size,
-                                      firn_error *error) {
-    const firn_parquet_open_page *page = &writer->page;
+firn_status firn_parquet_encode_page_levels(firn_parquet_chunk_writer *writer,
+                                            const firn_parquet_open_page *page,
+                                            size_t *repetition_size, firn_error *error) {
     const firn_parquet_leaf *leaf = writer->leaf;
     bool with_length = writer->options->page_version == 1;
     firn_buffer_clear(&writer->levels);
@@ -87,12 +89,36 @@ static firn_status encode_page_values(firn_parquet_chunk_writer *writer, firn_sl
     return FIRN_OK;
 }
 
-/* `raw`, or its compressed form in writer->compressed. */
+/* Whether a piece from the middle gets smaller by at least a twentieth. */
+static firn_status gets_smaller(firn_parquet_chunk_writer *writer, firn_slice raw, bool *smaller,
+                                firn_error *error) {
+    firn_slice sample = firn_slice_of(raw.data + (raw.size - SAMPLE_SIZE) / 2, SAMPLE_SIZE);
+    FIRN_TRY(firn_codec_compress(writer->codec, writer->options->compression_level, sample,
+                                 &writer->compressed, error));
+    *smaller = writer->compressed.size < SAMPLE_SIZE - SAMPLE_SIZE / 20;
+    firn_buffer_clear(&writer->compressed);
+    return FIRN_OK;
+}
+
+/*
+ * `raw`, or its compressed form in writer->compressed. Packed indices often don't get smaller: they are then stored, which is
+ * cheaper for whoever reads them, too.
+ */
 static firn_status compress(firn_parquet_chunk_writer *writer, firn_slice raw, firn_slice *out,
                             firn_error *error) {
     *out = raw;
     if (writer->codec == FIRN_CODEC_UNCOMPRESSED) return FIRN_OK;
     firn_buffer_clear(&writer->compressed);
+    if (writer->mode == FIRN_PARQUET_MODE_DICTIONARY && raw.size >= 2 * SAMPLE_SIZE &&
+        firn_codec_can_join(writer->codec)) {
+        bool smaller = true;
+        FIRN_TRY(gets_smaller(writer, raw, &smaller, error));
+        if (!smaller) {
+            FIRN_TRY(firn_codec_store(writer->codec, raw, &writer->compressed, error));
+            *out = firn_buffer_slice(&writer->compressed);
+            return FIRN_OK;
+        }
+    }
     FIRN_TRY(firn_codec_compress(writer->codec, writer->options->compression_level, raw,
                                  &writer->compressed, error));
     *out = firn_buffer_slice(&writer->compressed);
@@ -113,7 +139,7 @@ static firn_status write_page_v1(firn_parquet_chunk_writer *writer,
                                        .num_values = (int32_t)writer->page.level_count,
                                        .definition_level_encoding = FIRN_PARQUET_RLE,
                                        .repetition_level_encoding = FIRN_PARQUET_RLE};
-    FIRN_TRY(encode_page_levels(writer, &repetition_size, error));
+    FIRN_TRY(firn_parquet_encode_page_levels(writer, &writer->page, &repetition_size, error));
     FIRN_TRY(encode_page_values(writer, &raw, &header.encoding, error));
     if (writer->levels.size != 0) {
         FIRN_TRY(check_size(writer->levels.size + raw.size, error));
@@ -142,7 +168,7 @@ static firn_status write_page_v2(firn_parquet_chunk_writer *writer,
         .num_nulls = (int32_t)(page->level_count - page->value_count),
         .num_rows = (int32_t)page->row_count,
     };
-    FIRN_TRY(encode_page_levels(writer, &repetition_size, error));
+    FIRN_TRY(firn_parquet_encode_page_levels(writer, &writer->page, &repetition_size, error));
     FIRN_TRY(encode_page_values(writer, &raw, &header.encoding, error));
     /* Nothing has no compressed form that every reader takes. */
     header.is_compressed = writer->codec != FIRN_CODEC_UNCOMPRESSED && raw.size > 0;
@@ -223,14 +249,15 @@ static firn_status copy_bound(firn_parquet_chunk_writer *writer, firn_slice boun
     return FIRN_OK;
 }
 
-/* The page's entry in the column index. A bound that can't be shortened leaves the page without. */
-static firn_status record_bounds(firn_parquet_chunk_writer *writer,
-                                 firn_parquet_page_record *record, firn_error *error) {
+/* A bound that can't be shortened leaves the page without. */
+firn_status firn_parquet_record_bounds(firn_parquet_chunk_writer *writer,
+                                       const firn_parquet_open_page *page,
+                                       firn_parquet_page_record *record, firn_error *error) {
     firn_parquet_bound_room minimum_room, maximum_room;
     uint8_t shortened[FIRN_PARQUET_BOUND_LENGTH];
     bool exact;
-    firn_slice minimum = firn_parquet_bounds_minimum(&writer->page.bounds, &minimum_room);
-    firn_slice maximum = firn_parquet_bounds_maximum(&writer->page.bounds, &maximum_room);
+    firn_slice minimum = firn_parquet_bounds_minimum(&page->bounds, &minimum_room);
+    firn_slice maximum = firn_parquet_bounds_maximum(&page->bounds, &maximum_room);
     if (minimum.data == NULL) return FIRN_OK;
     minimum = firn_parquet_shorten_minimum(writer->element, minimum, &exact);
     maximum = firn_parquet_shorten_maximum(writer->element, maximum, shortened, &exact);
@@ -241,8 +268,8 @@ static firn_status record_bounds(firn_parquet_chunk_writer *writer,
     return FIRN_OK;
 }
 
-static firn_status record_histograms(firn_parquet_chunk_writer *writer, firn_error *error) {
-    const firn_parquet_open_page *page = &writer->page;
+firn_status firn_parquet_record_histograms(firn_parquet_chunk_writer *writer,
+                                           const firn_parquet_open_page *page, firn_error *error) {
     if (!firn_parquet_keeps_histograms(writer->leaf)) return FIRN_OK;
     for (size_t i = 0; i <= writer->leaf->maximum_definition_level; i++) {
         FIRN_TRY(firn_vector_push(&writer->page_definition_histograms, error,
@@ -255,7 +282,7 @@ static firn_status record_histograms(firn_parquet_chunk_writer *writer, firn_err
     return FIRN_OK;
 }
 
-static void clear_open_page(firn_parquet_open_page *page) {
+void firn_parquet_clear_open_page(firn_parquet_open_page *page) {
     firn_buffer_clear(&page->definition_levels);
     firn_buffer_clear(&page->repetition_levels);
     firn_buffer_clear(&page->plain);
@@ -284,8 +311,8 @@ firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_erro
         .unencoded_bytes = page->unencoded_bytes,
         .all_null = page->value_count == 0,
     };
-    FIRN_TRY(record_bounds(writer, &record, error));
-    FIRN_TRY(record_histograms(writer, error));
+    FIRN_TRY(firn_parquet_record_bounds(writer, page, &record, error));
+    FIRN_TRY(firn_parquet_record_histograms(writer, page, error));
     if (writer->options->page_version == 2) {
         FIRN_TRY(write_page_v2(writer, &record, error));
     } else {
@@ -297,6 +324,6 @@ firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_erro
     writer->null_count += record.null_count;
     writer->unencoded_bytes += page->unencoded_bytes;
     writer->bytes_encoded += writer->pages.items[writer->pages.count - 1].size;
-    clear_open_page(page);
+    firn_parquet_clear_open_page(page);
     return FIRN_OK;
 }

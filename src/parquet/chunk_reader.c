@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "parquet/chunk_reader_internal.h"
@@ -32,6 +33,7 @@ void firn_parquet_chunk_reader_close(firn_parquet_chunk_reader *reader) {
     firn_parquet_scratch_release(&reader->indices);
     firn_parquet_value_store_release(&reader->store);
     firn_parquet_scratch_release(&reader->dictionary_body);
+    firn_parquet_scratch_release(&reader->dictionary_as_stored);
     firn_parquet_value_store_release(&reader->dictionary_store);
     firn_free(reader);
 }
@@ -55,7 +57,10 @@ firn_status firn_parquet_chunk_reader_reset(firn_parquet_chunk_reader *reader,
     reader->position = offset;
     reader->levels = 0;
     reader->any_page = false;
+    reader->data_pages = 0;
     reader->has_dictionary = false;
+    reader->dictionary_is_known = false;
+    reader->dictionary_page = (firn_parquet_page){0};
     const firn_parquet_schema_element *element = reader->leaf->node->element;
     reader->dictionary = (firn_parquet_values){
         .type = element->type,
@@ -149,13 +154,47 @@ static void extend_window(firn_parquet_chunk_reader *reader) {
     reader->window.end += behind < header_size ? behind : header_size;
 }
 
+static firn_status keep_dictionary_page(firn_parquet_chunk_reader *reader, bool borrowed,
+                                        firn_error *error) {
+    firn_slice body = reader->page.body;
+    reader->dictionary_page = reader->page;
+    /* They point into bytes that may move, and a dictionary has none that matter. */
+    reader->dictionary_page.header.statistics = (firn_parquet_statistics){0};
+    if (borrowed) return FIRN_OK;
+    FIRN_TRY(firn_parquet_scratch_ensure(&reader->dictionary_as_stored, body.size, 1, error));
+    if (body.size > 0) memcpy(reader->dictionary_as_stored.data, body.data, body.size);
+    reader->dictionary_page.body.data = reader->dictionary_as_stored.data;
+    reader->dictionary_page.header_bytes = (firn_slice){0};
+    return FIRN_OK;
+}
+
+static firn_status note_known_dictionary(firn_parquet_chunk_reader *reader, firn_error *error) {
+    if (reader->page.header.num_values < 0) {
+        return firn_fail(error, FIRN_CORRUPT, "a dictionary of %d values",
+                         (int)reader->page.header.num_values);
+    }
+    size_t count = (size_t)reader->page.header.num_values;
+    if (reader->known_count != SIZE_MAX && reader->known_count != count) {
+        return firn_fail(error, FIRN_CORRUPT, "the dictionary has %d values, and had %zu before",
+                         (int)reader->page.header.num_values, reader->known_count);
+    }
+    reader->has_dictionary = true;
+    reader->dictionary.count = count;
+    return FIRN_OK;
+}
+
 static firn_status take_dictionary(firn_parquet_chunk_reader *reader, bool borrowed,
                                    firn_error *error) {
     if (reader->any_page) {
         return firn_fail(error, FIRN_CORRUPT, "a dictionary page that is not the chunk's first");
     }
     FIRN_TRY(check_crc(&reader->page, error));
-    FIRN_TRY(firn_parquet_load_dictionary(reader, borrowed, error));
+    FIRN_TRY(keep_dictionary_page(reader, borrowed, error));
+    if (reader->dictionary_is_known) {
+        FIRN_TRY(note_known_dictionary(reader, error));
+    } else {
+        FIRN_TRY(firn_parquet_load_dictionary(reader, borrowed, error));
+    }
     extend_window(reader);
     return FIRN_OK;
 }
@@ -174,6 +213,7 @@ static firn_status take_data_page(firn_parquet_chunk_reader *reader, firn_error 
     }
     FIRN_TRY(check_crc(&reader->page, error));
     reader->page.first_level = reader->levels;
+    reader->page.number = reader->data_pages++;
     reader->levels += header->num_values;
     reader->state = FIRN_PARQUET_PAGE_RAW;
     return FIRN_OK;
@@ -240,6 +280,37 @@ firn_status firn_parquet_chunk_reader_next_raw(firn_parquet_chunk_reader *reader
     }
     *page = &reader->page;
     return FIRN_OK;
+}
+
+firn_status firn_parquet_chunk_reader_load_dictionary(firn_parquet_chunk_reader *reader,
+                                                      firn_error *error) {
+    if (reader->chunk == NULL || reader->any_page) {
+        return firn_fail(error, FIRN_INVALID, "the reader is not at a chunk's first page");
+    }
+    if (reader->chunk->num_values <= 0 || reader->position == reader->window.end) return FIRN_OK;
+    bool borrowed = false;
+    FIRN_TRY(read_page(reader, &borrowed, error));
+    if (reader->page.header.type != FIRN_PARQUET_DICTIONARY_PAGE) {
+        reader->position = reader->page.file_offset;
+        return FIRN_OK;
+    }
+    FIRN_TRY(firn_parquet_page_wrap(reader, take_dictionary(reader, borrowed, error), error));
+    reader->any_page = true;
+    return FIRN_OK;
+}
+
+void firn_parquet_chunk_reader_skip_dictionary(firn_parquet_chunk_reader *reader, size_t count) {
+    reader->dictionary_is_known = true;
+    reader->known_count = count;
+}
+
+void firn_parquet_chunk_reader_leave_dictionary(firn_parquet_chunk_reader *reader) {
+    firn_parquet_chunk_reader_skip_dictionary(reader, SIZE_MAX);
+}
+
+const firn_parquet_page *
+firn_parquet_chunk_reader_dictionary_page(const firn_parquet_chunk_reader *reader) {
+    return &reader->dictionary_page;
 }
 
 const firn_parquet_values *

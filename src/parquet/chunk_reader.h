@@ -16,6 +16,7 @@ typedef struct firn_parquet_page {
     firn_slice body;         /**< compressed_size bytes as in the file */
     uint64_t file_offset;    /**< of the header */
     int64_t first_level;     /**< levels of the chunk before this page */
+    size_t number;           /**< of this data page in the chunk, from 0 */
 } firn_parquet_page;
 
 firn_status firn_parquet_chunk_reader_open(const firn_parquet_file *file, size_t row_group,
@@ -48,6 +49,26 @@ firn_status firn_parquet_chunk_reader_decode(firn_parquet_chunk_reader *reader,
 /** The chunk's dictionary, decoded; count 0 when it has none (known after the first firn_parquet_chunk_reader_next). */
 const firn_parquet_values *
 firn_parquet_chunk_reader_dictionary(const firn_parquet_chunk_reader *reader);
+
+/**
+ * Loads the dictionary page, if the chunk begins with one, without a data page: firn_parquet_chunk_reader_dictionary then
+ * holds it. Only right after open or reset.
+ */
+firn_status firn_parquet_chunk_reader_load_dictionary(firn_parquet_chunk_reader *reader,
+                                                      firn_error *error);
+/**
+ * For a caller that knows the dictionary from another pass: it is not decompressed, and batches give indices below `count`
+ * without values. CORRUPT when the page then holds another number of values. Only right after open or reset.
+ */
+void firn_parquet_chunk_reader_skip_dictionary(firn_parquet_chunk_reader *reader, size_t count);
+/** The same for a caller that knows nothing of the dictionary: indices below whatever its header says. */
+void firn_parquet_chunk_reader_leave_dictionary(firn_parquet_chunk_reader *reader);
+/** The dictionary page as it is in the file, valid until the next reset; body.data NULL when there is none (or none yet). */
+const firn_parquet_page *
+firn_parquet_chunk_reader_dictionary_page(const firn_parquet_chunk_reader *reader);
+/** The encoded values of the current page, decompressed, without levels. Valid until the next call. */
+firn_status firn_parquet_chunk_reader_value_part(firn_parquet_chunk_reader *reader, firn_slice *raw,
+                                                 firn_error *error);
 
 /** Only the levels of the current page (for a missing sibling, or to count rows); the batch has value_count but no values. */
 firn_status firn_parquet_chunk_reader_decode_levels(firn_parquet_chunk_reader *reader,

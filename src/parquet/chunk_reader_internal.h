@@ -30,6 +30,7 @@ struct firn_parquet_chunk_reader {
     uint64_t position; /* in the file: the next page's header */
     int64_t levels;    /* in the pages up to `position` */
     bool any_page;
+    size_t data_pages; /* so far */
 
     firn_parquet_page page;
     firn_parquet_page_state state;
@@ -43,6 +44,11 @@ struct firn_parquet_chunk_reader {
     uint64_t dictionary_id;
     firn_parquet_values dictionary;
     firn_parquet_scratch dictionary_body;
+    firn_parquet_page dictionary_page;         /* as in the file */
+    firn_parquet_scratch dictionary_as_stored; /* its body, where the window's bytes move */
+    bool
+        dictionary_is_known; /* by the caller: its entries are not decoded, only their number counts */
+    size_t known_count;
     firn_parquet_value_store dictionary_store;
 };
 

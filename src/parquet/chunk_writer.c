@@ -52,7 +52,7 @@ static firn_status codec_for(firn_parquet_compression compression, firn_codec *o
 
 static firn_status check_options(const firn_parquet_write_options *options, firn_error *error) {
     if (options->page_size_bytes <= 0 || options->page_row_limit <= 0 ||
-        options->dictionary_size_bytes < 0) {
+        options->index_page_row_limit < 0 || options->dictionary_size_bytes < 0) {
         return firn_fail(error, FIRN_INVALID,
                          "Parquet page size, page row limit and dictionary size must be positive");
     }
@@ -78,6 +78,8 @@ firn_status firn_parquet_chunk_writer_new(const firn_parquet_leaf *leaf,
     writer->order = firn_parquet_order_of(writer->element);
     writer->width = firn_parquet_value_width(writer->element->type, writer->element->type_length);
     firn_parquet_open_page_init(&writer->page, writer->order);
+    firn_parquet_open_page_init(&writer->joined.page, writer->order);
+    writer->joined.frames = firn_buffer_with_maximum(INT32_MAX);
     firn_parquet_bounds_init(&writer->bounds, writer->order);
     firn_parquet_dictionary_init(&writer->dictionary, writer->element->type, writer->width,
                                  (size_t)options->dictionary_size_bytes);
@@ -113,6 +115,8 @@ void firn_parquet_release_translation(firn_parquet_chunk_writer *writer) {
 void firn_parquet_chunk_writer_free(firn_parquet_chunk_writer *writer) {
     if (writer == NULL) return;
     firn_parquet_open_page_release(&writer->page);
+    firn_parquet_open_page_release(&writer->joined.page);
+    firn_buffer_release(&writer->joined.frames);
     firn_parquet_bounds_release(&writer->bounds);
     firn_parquet_dictionary_release(&writer->dictionary);
     firn_parquet_release_translation(writer);
@@ -137,7 +141,8 @@ bool firn_parquet_chunk_writer_is_plain(const firn_parquet_chunk_writer *writer)
 size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer) {
     const firn_parquet_open_page *page = &writer->page;
     size_t size = sizeof *writer + writer->bytes.capacity + writer->levels.capacity +
-                  writer->values.capacity + writer->body.capacity + writer->compressed.capacity;
+                  writer->values.capacity + writer->body.capacity + writer->compressed.capacity +
+                  writer->joined.frames.capacity;
     size += page->definition_levels.capacity + page->repetition_levels.capacity +
             page->plain.capacity + page->indices.capacity * sizeof *page->indices.items;
     size += writer->dictionary.bytes.capacity +
@@ -191,8 +196,23 @@ static int64_t unencoded_bytes_of(const firn_parquet_chunk_writer *writer,
     return header->uncompressed_size - levels - 4 * (header->num_values - null_count);
 }
 
+static firn_status take_bounds(firn_parquet_chunk_writer *writer,
+                               const firn_parquet_given_bounds *given, int64_t values,
+                               firn_parquet_page_record *record, firn_error *error) {
+    record->nan_unknown = values > 0 && (!given->known || given->page_only);
+    record->nan_count = given->nan_count;
+    if (values == 0) return FIRN_OK;
+    firn_parquet_bounds *bounds = &writer->page.bounds;
+    firn_parquet_bounds_clear(bounds);
+    FIRN_TRY(firn_parquet_add_given_bounds(bounds, given, error));
+    FIRN_TRY(firn_parquet_record_bounds(writer, &writer->page, record, error));
+    firn_parquet_bounds_clear(bounds);
+    return firn_parquet_cover_values(writer, given, values, error);
+}
+
 static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_parquet_page *page,
-                               int64_t row_count, int64_t null_count, firn_error *error) {
+                               int64_t row_count, int64_t null_count,
+                               const firn_parquet_given_bounds *bounds, firn_error *error) {
     if (page->header.num_values == 0) return FIRN_OK;
     FIRN_TRY(check_page(writer, page, row_count, null_count, error));
     FIRN_TRY(firn_parquet_end_open_page(writer, error));
@@ -207,6 +227,7 @@ static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_par
         .unencoded_bytes = unencoded_bytes_of(writer, &header, null_count),
         .all_null = values == 0,
     };
+    FIRN_TRY(take_bounds(writer, bounds, values, &record, error));
     if (record.unencoded_bytes < 0) writer->unencoded_known = false;
     if (firn_parquet_keeps_histograms(writer->leaf)) writer->histograms_known = false;
     FIRN_TRY(firn_parquet_emit_page(writer, &header, page->body, firn_slice_of(NULL, 0), &record,
@@ -215,7 +236,6 @@ static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_par
     writer->row_count += row_count;
     writer->null_count += null_count;
     writer->unencoded_bytes += record.unencoded_bytes;
-    writer->uncovered_values += values;
     writer->bytes_copied += record.size;
     return FIRN_OK;
 }
@@ -223,7 +243,17 @@ static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_par
 firn_status firn_parquet_chunk_writer_append_page(firn_parquet_chunk_writer *writer,
                                                   const firn_parquet_page *page, int64_t row_count,
                                                   int64_t null_count, firn_error *error) {
-    return firn_error_wrap(error, append_page(writer, page, row_count, null_count, error),
+    const firn_parquet_given_bounds none = {0};
+    return firn_parquet_chunk_writer_append_bounded_page(writer, page, row_count, null_count, &none,
+                                                         error);
+}
+
+firn_status firn_parquet_chunk_writer_append_bounded_page(firn_parquet_chunk_writer *writer,
+                                                          const firn_parquet_page *page,
+                                                          int64_t row_count, int64_t null_count,
+                                                          const firn_parquet_given_bounds *bounds,
+                                                          firn_error *error) {
+    return firn_error_wrap(error, append_page(writer, page, row_count, null_count, bounds, error),
                            "column %s", writer->leaf->dotted_path);
 }
 

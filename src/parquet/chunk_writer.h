@@ -13,9 +13,11 @@
 /** How bytes are laid out; from the table's write.parquet.* properties. */
 typedef struct firn_parquet_write_options {
     firn_parquet_compression compression;
-    int compression_level;         /**< FIRN_CODEC_LEVEL_DEFAULT: the codec's default */
-    int32_t page_size_bytes;       /**< uncompressed; write.parquet.page-size-bytes, 1 MiB */
-    int32_t page_row_limit;        /**< write.parquet.page-row-limit, 20000 */
+    int compression_level;   /**< FIRN_CODEC_LEVEL_DEFAULT: the codec's default */
+    int32_t page_size_bytes; /**< uncompressed; write.parquet.page-size-bytes, 1 MiB */
+    int32_t page_row_limit;  /**< write.parquet.page-row-limit, 20000 */
+    /** Rows of a page of dictionary indices; 0: page_row_limit. Larger ones read faster, and such pages are small. */
+    int32_t index_page_row_limit;
     int32_t dictionary_size_bytes; /**< write.parquet.dict-size-bytes, 2 MiB; 0: no dictionary */
     int page_version;              /**< 1 or 2 */
     bool write_page_index;

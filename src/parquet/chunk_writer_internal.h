@@ -4,8 +4,7 @@
 
 #include "base/vector.h"
 #include "codec/codec.h"
-#include "parquet/chunk_writer.h"
-#include "parquet/dictionary.h"
+#include "parquet/chunk_part.h"
 #include "parquet/statistics.h"
 
 typedef enum firn_parquet_chunk_mode {
@@ -29,6 +28,17 @@ typedef struct firn_parquet_open_page {
     int64_t definition_histogram[256], repetition_histogram[256];
 } firn_parquet_open_page;
 
+/** Parts that wait for their page. Of `page` only levels, counts, bounds and histograms are used. */
+typedef struct firn_parquet_joined_page {
+    firn_parquet_open_page page;
+    firn_parquet_encoding encoding;
+    firn_buffer frames; /**< compressed values, without what begins them (firn_codec_join_begin) */
+    size_t raw_size;
+    size_t part_count;
+    bool bounds_known; /**< of all parts */
+    bool nan_unknown;  /**< of any part */
+} firn_parquet_joined_page;
+
 /** A page that is done. */
 typedef struct firn_parquet_page_record {
     uint64_t offset; /**< in `bytes` */
@@ -36,6 +46,7 @@ typedef struct firn_parquet_page_record {
     int64_t first_row;
     int64_t null_count, nan_count;
     int64_t unencoded_bytes; /**< -1: unknown */
+    bool nan_unknown;
     bool all_null;
     bool has_bounds;             /**< of its values; false when it was copied */
     firn_slice minimum, maximum; /**< shortened; in `arena` */
@@ -54,9 +65,11 @@ struct firn_parquet_chunk_writer {
 
     firn_parquet_chunk_mode mode;
     firn_parquet_open_page page;
+    firn_parquet_joined_page joined; /**< empty while `page` has something */
     firn_parquet_dictionary dictionary;
-    bool replaying;        /**< batches hold the dictionary's own indices */
-    uint32_t *translation; /**< of the input dictionary `translated_id` */
+    bool dictionary_is_set; /**< by the caller, for the whole chunk */
+    bool replaying;         /**< batches hold the dictionary's own indices */
+    uint32_t *translation;  /**< of the input dictionary `translated_id` */
     size_t translation_capacity, translation_count;
     uint64_t translated_id;
     uint32_t *entry_uses; /**< per dictionary entry, on the page being closed; zero between pages */
@@ -100,6 +113,31 @@ firn_status firn_parquet_end_open_page(firn_parquet_chunk_writer *writer, firn_e
 
 /** Encodes, compresses and records the page being filled, and empties it. Nothing to do for an empty one. */
 firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_error *error);
+
+/** Writes the page of the parts that wait; nothing to do without any. */
+firn_status firn_parquet_flush_parts(firn_parquet_chunk_writer *writer, firn_error *error);
+/** Levels of a page into writer->levels as its version has them; the repetition levels take the first *repetition_size. */
+firn_status firn_parquet_encode_page_levels(firn_parquet_chunk_writer *writer,
+                                            const firn_parquet_open_page *page,
+                                            size_t *repetition_size, firn_error *error);
+/** The page's entry in the column index, from its bounds. */
+firn_status firn_parquet_record_bounds(firn_parquet_chunk_writer *writer,
+                                       const firn_parquet_open_page *page,
+                                       firn_parquet_page_record *record, firn_error *error);
+firn_status firn_parquet_record_histograms(firn_parquet_chunk_writer *writer,
+                                           const firn_parquet_open_page *page, firn_error *error);
+firn_status firn_parquet_add_given_bounds(firn_parquet_bounds *bounds,
+                                          const firn_parquet_given_bounds *given,
+                                          firn_error *error);
+/** Bounds of `values` values that were not seen become the chunk's, or stay to be given later. */
+firn_status firn_parquet_cover_values(firn_parquet_chunk_writer *writer,
+                                      const firn_parquet_given_bounds *given, int64_t values,
+                                      firn_error *error);
+void firn_parquet_clear_open_page(firn_parquet_open_page *page);
+/** Takes levels of a batch or part into a page. */
+firn_status firn_parquet_take_levels(const firn_parquet_leaf *leaf, firn_parquet_open_page *page,
+                                     const uint8_t *definition, const uint8_t *repetition,
+                                     size_t level_count, size_t value_count, firn_error *error);
 
 /** Appends a finished page (`header` with sizes set, body in two parts) to `bytes` and to the encodings' counts. */
 firn_status firn_parquet_emit_page(firn_parquet_chunk_writer *writer,

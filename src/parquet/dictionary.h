@@ -24,11 +24,19 @@ typedef struct firn_parquet_dictionary {
     firn_parquet_dictionary_slot *slots;
     size_t slot_count; /**< 0 or a power of two, at least twice `count` */
     uint64_t seed;
+    /* For integers of a known range: entry index + 1 by distance from the least, 0: not there yet. NULL: no range. */
+    uint32_t *direct;
+    int64_t direct_least;
+    uint64_t direct_count;
 } firn_parquet_dictionary;
 
 void firn_parquet_dictionary_init(firn_parquet_dictionary *dictionary,
                                   firn_parquet_physical_type type, uint32_t width, size_t limit);
 void firn_parquet_dictionary_release(firn_parquet_dictionary *dictionary);
+
+/** For INT32 and INT64 that lie within least … greatest, as far as is known: they are found without hashing. */
+firn_status firn_parquet_dictionary_expect_range(firn_parquet_dictionary *dictionary, int64_t least,
+                                                 int64_t greatest, firn_error *error);
 
 /**
  * Looks up values first … first + count - 1, adding the new ones, and writes their entries' indices. *done < count when the

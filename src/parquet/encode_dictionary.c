@@ -19,7 +19,9 @@ void firn_parquet_dictionary_release(firn_parquet_dictionary *dictionary) {
     firn_buffer_release(&dictionary->bytes);
     firn_vector_release(&dictionary->offsets);
     firn_free(dictionary->slots);
+    firn_free(dictionary->direct);
     dictionary->slots = NULL;
+    dictionary->direct = NULL;
     dictionary->slot_count = 0;
     dictionary->count = 0;
 }
@@ -149,6 +151,50 @@ add_fixed(firn_parquet_dictionary *dictionary, const uint8_t *values, size_t wid
     return FIRN_OK;
 }
 
+firn_status firn_parquet_dictionary_expect_range(firn_parquet_dictionary *dictionary, int64_t least,
+                                                 int64_t greatest, firn_error *error) {
+    uint64_t count = (uint64_t)greatest - (uint64_t)least + 1;
+    dictionary->direct = firn_alloc_zeroed((size_t)count, sizeof *dictionary->direct);
+    if (dictionary->direct == NULL) return firn_fail_memory(error);
+    dictionary->direct_least = least;
+    dictionary->direct_count = count;
+    return FIRN_OK;
+}
+
+static inline int64_t load_integer(const uint8_t *value, size_t width) {
+    return width == 4 ? (int64_t)(int32_t)firn_load_le32(value) : (int64_t)firn_load_le64(value);
+}
+
+/* An integer of the expected range is found by its distance from the least and never enters the hash table; others are hashed. */
+static inline __attribute__((always_inline)) firn_status
+find_ranged(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t width,
+            uint32_t *index, bool *full, firn_error *error) {
+    uint64_t at = (uint64_t)load_integer(value, width) - (uint64_t)dictionary->direct_least;
+    if (at >= dictionary->direct_count) {
+        return look_up(dictionary, value, width, width, index, full, error);
+    }
+    *full = false;
+    if (dictionary->direct[at] == 0) {
+        FIRN_TRY(add_entry(dictionary, value, width, full, error));
+        if (*full) return FIRN_OK;
+        dictionary->direct[at] = dictionary->count;
+    }
+    *index = dictionary->direct[at] - 1;
+    return FIRN_OK;
+}
+
+static inline __attribute__((always_inline)) firn_status
+add_ranged(firn_parquet_dictionary *dictionary, const uint8_t *values, size_t width, size_t count,
+           uint32_t *out, size_t *done, firn_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        bool full;
+        FIRN_TRY(find_ranged(dictionary, values + i * width, width, &out[i], &full, error));
+        if (full) return FIRN_OK;
+        *done = i + 1;
+    }
+    return FIRN_OK;
+}
+
 static firn_status add_slices(firn_parquet_dictionary *dictionary, const firn_slice *slices,
                               size_t count, uint32_t *out, size_t *done, firn_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -170,6 +216,10 @@ firn_status firn_parquet_dictionary_add(firn_parquet_dictionary *dictionary,
         return add_slices(dictionary, values->slices + first, count, out, done, error);
     }
     const uint8_t *fixed = values->fixed + first * values->width;
+    if (dictionary->direct != NULL && (values->width == 4 || values->width == 8)) {
+        return values->width == 4 ? add_ranged(dictionary, fixed, 4, count, out, done, error)
+                                  : add_ranged(dictionary, fixed, 8, count, out, done, error);
+    }
     switch (values->width) {
     case 4: return add_fixed(dictionary, fixed, 4, count, out, done, error);
     case 8: return add_fixed(dictionary, fixed, 8, count, out, done, error);
@@ -185,7 +235,11 @@ static firn_status translate_entry(firn_parquet_dictionary *dictionary,
         return look_up(dictionary, slice.data, slice.size, 0, index, full, error);
     }
     size_t width = values->width;
-    return look_up(dictionary, values->fixed + entry * width, width, width, index, full, error);
+    const uint8_t *value = values->fixed + entry * width;
+    if (dictionary->direct != NULL) {
+        return find_ranged(dictionary, value, width, index, full, error);
+    }
+    return look_up(dictionary, value, width, width, index, full, error);
 }
 
 firn_status firn_parquet_dictionary_translate(firn_parquet_dictionary *dictionary,

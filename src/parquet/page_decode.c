@@ -107,6 +107,16 @@ firn_status firn_parquet_chunk_reader_decode_levels(firn_parquet_chunk_reader *r
     return FIRN_OK;
 }
 
+firn_status firn_parquet_chunk_reader_value_part(firn_parquet_chunk_reader *reader, firn_slice *raw,
+                                                 firn_error *error) {
+    FIRN_TRY(check_current(reader, error));
+    if (reader->state == FIRN_PARQUET_PAGE_RAW) {
+        FIRN_TRY(firn_parquet_page_wrap(reader, firn_parquet_split_page(reader, error), error));
+    }
+    *raw = reader->value_part;
+    return FIRN_OK;
+}
+
 firn_status firn_parquet_chunk_reader_decode(firn_parquet_chunk_reader *reader,
                                              firn_parquet_batch *batch, firn_error *error) {
     FIRN_TRY(firn_parquet_chunk_reader_decode_levels(reader, batch, error));

@@ -6,6 +6,41 @@
 
 #define ABSENT_BATCH 8192
 
+const char *firn_parquet_way_name(firn_parquet_way way) {
+    static const char *const names[FIRN_PARQUET_WAY_COUNT] = {
+        "copied", "moved_dictionary", "joined", "recompressed", "remapped", "encoded"};
+    return (unsigned)way < FIRN_PARQUET_WAY_COUNT ? names[way] : "unknown";
+}
+
+const char *firn_parquet_reason_name(firn_parquet_reason reason) {
+    static const char *const names[FIRN_PARQUET_REASON_COUNT] = {
+        "copying_off",     "rows_cut",          "type_changes",
+        "levels_change",   "codec_differs",     "page_version",
+        "small_pages",     "encoding",          "dictionary_does_not_pay",
+        "gets_dictionary", "row_start_unknown", "page_header"};
+    return (unsigned)reason < FIRN_PARQUET_REASON_COUNT ? names[reason] : "unknown";
+}
+
+static void add_tallies(firn_parquet_tally *sum, const firn_parquet_tally *more, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        sum[i].pages += more[i].pages;
+        sum[i].bytes += more[i].bytes;
+    }
+}
+
+void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
+                                     const firn_parquet_rewrite_counts *more) {
+    sum->rows += more->rows;
+    sum->levels += more->levels;
+    sum->nulls += more->nulls;
+    sum->pages_copied += more->pages_copied;
+    sum->pages_encoded += more->pages_encoded;
+    sum->bytes_copied += more->bytes_copied;
+    sum->bytes_encoded += more->bytes_encoded;
+    add_tallies(sum->ways, more->ways, FIRN_PARQUET_WAY_COUNT);
+    add_tallies(sum->reasons, more->reasons, FIRN_PARQUET_REASON_COUNT);
+}
+
 static firn_status fail_rows(const firn_parquet_rewriter *rewriter, int64_t rows,
                              firn_error *error) {
     return firn_fail(error, FIRN_CORRUPT,
@@ -15,8 +50,10 @@ static firn_status fail_rows(const firn_parquet_rewriter *rewriter, int64_t rows
                      (long long)rewriter->piece->row_count, (long long)rewriter->piece->first_row);
 }
 
-static firn_status set_piece(firn_parquet_rewriter *rewriter, const firn_parquet_piece *piece,
-                             firn_error *error) {
+firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
+                                   const firn_parquet_piece *pieces, size_t index,
+                                   firn_error *error) {
+    const firn_parquet_piece *piece = &pieces[index];
     const firn_parquet_file_metadata *metadata = piece->file->metadata;
     const char *name = piece->file->source.name;
     if (piece->row_group >= metadata->row_group_count) {
@@ -31,11 +68,17 @@ static firn_status set_piece(firn_parquet_rewriter *rewriter, const firn_parquet
     }
     rewriter->piece = piece;
     rewriter->mapping = &piece->mappings[rewriter->leaf_index];
+    rewriter->translation = NULL;
+    if (rewriter->translations != NULL && rewriter->translations[index].entries != NULL) {
+        rewriter->translation = &rewriter->translations[index];
+    }
     rewriter->input = NULL;
     rewriter->whole_row_group = piece->first_row == 0 && piece->row_count == rows;
     rewriter->rows_begun = 0;
     rewriter->copied_values = 0;
     rewriter->page_encoded = false;
+    rewriter->dictionary_uncounted = true;
+    rewriter->index_loaded = false;
     rewriter->next_constant_id--;
     if (rewriter->mapping->input_leaf >= 0) {
         if ((size_t)rewriter->mapping->input_leaf >= piece->file->schema->leaf_count) {
@@ -114,24 +157,48 @@ static int64_t rows_in(const firn_parquet_batch *batch) {
     return rows;
 }
 
+/* Indices into the merged dictionary, or values of another page of such a chunk. */
+static firn_status append_mapped(firn_parquet_rewriter *rewriter, firn_parquet_batch *mapped,
+                                 bool *remapped, firn_error *error) {
+    *remapped = rewriter->translation != NULL && mapped->indices != NULL;
+    if (*remapped) {
+        FIRN_TRY(firn_parquet_translate(rewriter, mapped, error));
+        return firn_parquet_chunk_writer_append_indices(rewriter->writer, mapped, error);
+    }
+    FIRN_TRY(convert_values(rewriter, mapped, error));
+    return firn_parquet_chunk_writer_append(rewriter->writer, mapped, error);
+}
+
 static firn_status encode_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
-                               int64_t *rows, bool *past, firn_error *error) {
+                               firn_parquet_reason reason, bool *past, firn_error *error) {
     firn_parquet_batch batch, mapped;
+    int64_t rows = 0;
+    bool remapped = false;
+    int64_t bytes = page->header.compressed_size;
     if (rewriter->mapping->levels_only) {
         FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
     } else {
         FIRN_TRY(firn_parquet_chunk_reader_decode(rewriter->reader, &batch, error));
     }
-    FIRN_TRY(firn_parquet_map_batch(rewriter, &batch, &mapped, rows, past, error));
-    FIRN_TRY(convert_values(rewriter, &mapped, error));
-    FIRN_TRY(firn_parquet_chunk_writer_append(rewriter->writer, &mapped, error));
+    FIRN_TRY(firn_parquet_map_batch(rewriter, &batch, &mapped, &rows, past, error));
+    FIRN_TRY(append_mapped(rewriter, &mapped, &remapped, error));
     rewriter->rows_begun += rows_in(&batch);
     rewriter->page_encoded = true;
-    rewriter->counts.rows += *rows;
+    rewriter->counts.rows += rows;
     rewriter->counts.levels += (int64_t)mapped.level_count;
     rewriter->counts.nulls += (int64_t)(mapped.level_count - mapped.value_count);
-    rewriter->counts.pages_encoded++;
-    rewriter->counts.bytes_encoded += page->header.compressed_size;
+    if (rewriter->dictionary_uncounted) {
+        bytes +=
+            firn_parquet_chunk_reader_dictionary_page(rewriter->reader)->header.compressed_size;
+        rewriter->dictionary_uncounted = false;
+    }
+    if (remapped) {
+        firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_REMAPPED, bytes);
+        return FIRN_OK;
+    }
+    firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_ENCODED, bytes);
+    rewriter->counts.reasons[reason].pages++;
+    rewriter->counts.reasons[reason].bytes += bytes;
     return FIRN_OK;
 }
 
@@ -151,7 +218,7 @@ static bool skip_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *
     return true;
 }
 
-static firn_status open_chunk(firn_parquet_rewriter *rewriter, firn_error *error) {
+firn_status firn_parquet_open_chunk(firn_parquet_rewriter *rewriter, firn_error *error) {
     const firn_parquet_piece *piece = rewriter->piece;
     size_t leaf = (size_t)rewriter->mapping->input_leaf;
     if (!rewriter->mapping->levels_only) {
@@ -171,23 +238,51 @@ static firn_status open_chunk(firn_parquet_rewriter *rewriter, firn_error *error
                                            error);
 }
 
+static firn_status rewrite_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                                bool *past, firn_error *error) {
+    FIRN_TRY(firn_cancel_check(error));
+    if (page->header.num_values == 0) return FIRN_OK;
+    if (rewriter->piece->first_row > 0 && skip_page(rewriter, page)) return FIRN_OK;
+    firn_parquet_verdict verdict = firn_parquet_judge_page(rewriter, page);
+    switch (verdict.way) {
+    case FIRN_PARQUET_WAY_COPIED: return firn_parquet_copy_page(rewriter, page, error);
+    case FIRN_PARQUET_WAY_JOINED: return firn_parquet_join_page(rewriter, page, error);
+    case FIRN_PARQUET_WAY_RECOMPRESSED: return firn_parquet_recompress_page(rewriter, page, error);
+    default: return encode_page(rewriter, page, verdict.reason, past, error);
+    }
+}
+
+/* A dictionary whose entries are the values: it need not be looked into. */
+static bool may_move_dictionary(const firn_parquet_rewriter *rewriter) {
+    return rewriter->may_copy && firn_parquet_piece_has_dictionary(rewriter) &&
+           rewriter->output->node->element->type != FIRN_PARQUET_BOOLEAN &&
+           firn_parquet_chunk_writer_takes_parts(rewriter->writer, rewriter->may_join);
+}
+
+/* The chunk's first page to be rewritten, or none; a dictionary that can be moved is then gone. */
+static firn_status begin_pages(firn_parquet_rewriter *rewriter, const firn_parquet_page **page,
+                               firn_error *error) {
+    FIRN_TRY(firn_parquet_open_chunk(rewriter, error));
+    if (rewriter->translation != NULL) {
+        firn_parquet_chunk_reader_skip_dictionary(rewriter->reader, rewriter->translation->count);
+    } else if (may_move_dictionary(rewriter)) {
+        bool moved = false;
+        FIRN_TRY(firn_parquet_move_dictionary(rewriter, &moved, page, error));
+        if (moved) return FIRN_OK;
+        FIRN_TRY(firn_parquet_open_chunk(rewriter, error));
+    }
+    return firn_parquet_chunk_reader_next(rewriter->reader, page, error);
+}
+
 static firn_status rewrite_pages(firn_parquet_rewriter *rewriter, firn_error *error) {
     int64_t before = rewriter->counts.rows;
     bool past = false;
-    FIRN_TRY(open_chunk(rewriter, error));
-    while (!past) {
-        const firn_parquet_page *page;
+    const firn_parquet_page *page = NULL;
+    FIRN_TRY(begin_pages(rewriter, &page, error));
+    while (page != NULL) {
+        FIRN_TRY(rewrite_page(rewriter, page, &past, error));
+        if (past) break;
         FIRN_TRY(firn_parquet_chunk_reader_next(rewriter->reader, &page, error));
-        if (page == NULL) break;
-        FIRN_TRY(firn_cancel_check(error));
-        if (page->header.num_values == 0) continue;
-        if (rewriter->piece->first_row > 0 && skip_page(rewriter, page)) continue;
-        if (firn_parquet_page_may_be_copied(rewriter, page)) {
-            FIRN_TRY(firn_parquet_copy_page(rewriter, page, error));
-            continue;
-        }
-        int64_t rows;
-        FIRN_TRY(encode_page(rewriter, page, &rows, &past, error));
     }
     int64_t rows = rewriter->counts.rows - before;
     if (rows != rewriter->piece->row_count || (past && rewriter->whole_row_group)) {
@@ -196,28 +291,10 @@ static firn_status rewrite_pages(firn_parquet_rewriter *rewriter, firn_error *er
     return firn_parquet_merge_piece_statistics(rewriter, error);
 }
 
-/* Where most bytes lie in PLAIN pages that may be copied, a dictionary for the rest would only decode them. */
-static firn_status choose_options(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
-                                  size_t piece_count, firn_parquet_write_options *options,
-                                  firn_error *error) {
-    int64_t plain = 0, total = 0;
-    for (size_t i = 0; i < piece_count; i++) {
-        int64_t bytes;
-        FIRN_TRY(set_piece(rewriter, &pieces[i], error));
-        int64_t copyable = firn_parquet_piece_plain_bytes(rewriter, &bytes);
-        if (__builtin_add_overflow(plain, copyable, &plain) ||
-            __builtin_add_overflow(total, bytes, &total)) {
-            break;
-        }
-    }
-    if (plain > total / 2) options->dictionary_size_bytes = 0;
-    return FIRN_OK;
-}
-
 static firn_status rewrite_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
                                   size_t piece_count, firn_error *error) {
     for (size_t i = 0; i < piece_count; i++) {
-        FIRN_TRY(set_piece(rewriter, &pieces[i], error));
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
         if (rewriter->piece->row_count == 0) continue;
         if (rewriter->input == NULL) {
             FIRN_TRY(append_absent(rewriter, error));
@@ -228,13 +305,57 @@ static firn_status rewrite_pieces(firn_parquet_rewriter *rewriter, const firn_pa
     return FIRN_OK;
 }
 
-static void release(firn_parquet_rewriter *rewriter) {
+static firn_status begin(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                         size_t piece_count, firn_parquet_write_options *options,
+                         firn_error *error) {
+    firn_parquet_dictionary dictionary = {0};
+    bool merged = false;
+    firn_status status = FIRN_OK;
+    FIRN_CHECK(firn_parquet_merge_dictionaries(rewriter, pieces, piece_count, options, &dictionary,
+                                               &merged, error));
+    FIRN_CHECK(firn_parquet_chunk_writer_new(rewriter->output, options, &rewriter->writer, error));
+    if (merged) {
+        status = firn_parquet_chunk_writer_set_dictionary(rewriter->writer, &dictionary, error);
+    }
+out:
+    firn_parquet_dictionary_release(&dictionary);
+    return status;
+}
+
+void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parquet_schema *output,
+                                size_t leaf_index, const firn_parquet_write_options *options,
+                                const firn_parquet_rewrite_options *rewrite_options) {
+    *rewriter = (firn_parquet_rewriter){
+        .output_schema = output,
+        .output = &output->leaves[leaf_index],
+        .leaf_index = leaf_index,
+        .options = options,
+        .copy_pages = rewrite_options->copy_pages,
+        .may_join = !rewrite_options->no_joined_pages,
+        .next_constant_id = UINT64_MAX,
+    };
+    firn_parquet_converter_init(&rewriter->converter);
+    rewriter->part_definitions = firn_buffer_with_maximum(INT32_MAX);
+    rewriter->part_repetitions = firn_buffer_with_maximum(INT32_MAX);
+    rewriter->compressed = firn_buffer_with_maximum(INT32_MAX);
+    firn_parquet_bounds_init(&rewriter->bounds,
+                             firn_parquet_order_of(rewriter->output->node->element));
+}
+
+void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter) {
     firn_parquet_chunk_writer_free(rewriter->writer);
     firn_parquet_chunk_reader_close(rewriter->reader);
     firn_parquet_converter_release(&rewriter->converter);
     firn_parquet_scratch_release(&rewriter->definition_levels);
     firn_parquet_scratch_release(&rewriter->repetition_levels);
     firn_parquet_scratch_release(&rewriter->zeros);
+    firn_parquet_scratch_release(&rewriter->translated);
+    firn_buffer_release(&rewriter->part_definitions);
+    firn_buffer_release(&rewriter->part_repetitions);
+    firn_buffer_release(&rewriter->compressed);
+    firn_parquet_bounds_release(&rewriter->bounds);
+    firn_parquet_release_translations(rewriter);
+    firn_arena_free(rewriter->index_arena);
 }
 
 firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t piece_count,
@@ -247,22 +368,14 @@ firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t p
         return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
     }
     firn_parquet_write_options chosen = *options;
-    firn_parquet_rewriter rewriter = {
-        .output_schema = output,
-        .output = &output->leaves[leaf_index],
-        .leaf_index = leaf_index,
-        .options = &chosen,
-        .copy_pages = rewrite_options->copy_pages,
-        .next_constant_id = UINT64_MAX,
-    };
+    firn_parquet_rewriter rewriter;
     firn_status status = FIRN_OK;
-    firn_parquet_converter_init(&rewriter.converter);
-    FIRN_CHECK(choose_options(&rewriter, pieces, piece_count, &chosen, error));
-    FIRN_CHECK(firn_parquet_chunk_writer_new(rewriter.output, &chosen, &rewriter.writer, error));
+    firn_parquet_rewriter_init(&rewriter, output, leaf_index, &chosen, rewrite_options);
+    FIRN_CHECK(begin(&rewriter, pieces, piece_count, &chosen, error));
     FIRN_CHECK(rewrite_pieces(&rewriter, pieces, piece_count, error));
     FIRN_CHECK(firn_parquet_chunk_writer_finish(rewriter.writer, out, error));
     *counts = rewriter.counts;
 out:
-    release(&rewriter);
+    firn_parquet_rewriter_release(&rewriter);
     return status;
 }

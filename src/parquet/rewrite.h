@@ -50,15 +50,80 @@ typedef struct firn_parquet_piece {
 } firn_parquet_piece;
 
 typedef struct firn_parquet_rewrite_options {
-    bool copy_pages; /**< false: always decode and encode */
+    bool copy_pages;      /**< false: always decode and encode */
+    bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
 } firn_parquet_rewrite_options;
+
+/** How a page's bytes went over; cheapest first. */
+typedef enum firn_parquet_way {
+    FIRN_PARQUET_WAY_COPIED, /**< the page as it was */
+    FIRN_PARQUET_WAY_MOVED,  /**< a dictionary's body became a PLAIN page, its indices went */
+    FIRN_PARQUET_WAY_JOINED, /**< compressed values as they were, on a page with new levels or neighbours */
+    FIRN_PARQUET_WAY_RECOMPRESSED, /**< encoded values as they were, in another codec */
+    FIRN_PARQUET_WAY_REMAPPED, /**< dictionary indices translated into the merged dictionary's */
+    FIRN_PARQUET_WAY_ENCODED,  /**< decoded and encoded */
+    FIRN_PARQUET_WAY_COUNT
+} firn_parquet_way;
+
+/** Why a page was decoded and encoded. */
+typedef enum firn_parquet_reason {
+    FIRN_PARQUET_REASON_OFF,    /**< copying is switched off */
+    FIRN_PARQUET_REASON_ROWS,   /**< the row group is cut, or has rows that go */
+    FIRN_PARQUET_REASON_TYPE,   /**< the physical type changes, or the values come from nowhere */
+    FIRN_PARQUET_REASON_LEVELS, /**< levels inside the compressed bytes, v1, would have to change */
+    FIRN_PARQUET_REASON_CODEC,  /**< another codec, and levels inside the compressed bytes */
+    FIRN_PARQUET_REASON_VERSION, /**< another page version, and levels inside the compressed bytes */
+    FIRN_PARQUET_REASON_SMALL,   /**< too small a page, and its codec or version can't be joined */
+    FIRN_PARQUET_REASON_ENCODING,       /**< an encoding that can't be copied */
+    FIRN_PARQUET_REASON_DICTIONARY,     /**< a dictionary that does not pay, or outgrew its limit */
+    FIRN_PARQUET_REASON_NEW_DICTIONARY, /**< PLAIN values that get a dictionary */
+    FIRN_PARQUET_REASON_ROW_START,      /**< the page may begin within a row */
+    FIRN_PARQUET_REASON_HEADER,         /**< the page header's numbers contradict each other */
+    FIRN_PARQUET_REASON_COUNT
+} firn_parquet_reason;
+
+/** Snake case for programs, never NULL. */
+const char *firn_parquet_way_name(firn_parquet_way way);
+const char *firn_parquet_reason_name(firn_parquet_reason reason);
+
+typedef struct firn_parquet_tally {
+    int64_t pages, bytes; /**< of input, compressed */
+} firn_parquet_tally;
 
 /** What the inputs held, counted while they were read, independent of the writer's own counts. */
 typedef struct firn_parquet_rewrite_counts {
-    int64_t rows, levels, nulls; /**< in terms of the output leaf, after mapping */
-    int64_t pages_copied, pages_encoded;
-    int64_t bytes_copied, bytes_encoded; /**< compressed input bytes */
+    int64_t rows, levels, nulls;         /**< in terms of the output leaf, after mapping */
+    int64_t pages_copied, pages_encoded; /**< sums: the first three ways, and the rest */
+    int64_t bytes_copied,
+        bytes_encoded; /**< compressed input bytes, likewise; page headers left out */
+    firn_parquet_tally ways[FIRN_PARQUET_WAY_COUNT];
+    firn_parquet_tally reasons[FIRN_PARQUET_REASON_COUNT]; /**< of FIRN_PARQUET_WAY_ENCODED */
 } firn_parquet_rewrite_counts;
+
+/** Adds `more` to `sum`. */
+void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
+                                     const firn_parquet_rewrite_counts *more);
+
+/** How far the dictionaries of a leaf's pieces would go. */
+typedef struct firn_parquet_dictionary_reach {
+    bool outgrows;         /**< a merged dictionary pays, but not all pieces fit below its limit */
+    int64_t rows;          /**< of the pieces, from the first on, whose dictionaries fit */
+    int64_t rows_at_twice; /**< … with twice the limit */
+} firn_parquet_dictionary_reach;
+
+/**
+ * Tells, by merging dictionaries and nothing else, whether cutting the row group would keep the leaf's dictionary below
+ * options->dictionary_size_bytes. Reads nothing where the footers say that all fit.
+ */
+firn_status firn_parquet_measure_dictionaries(const firn_parquet_piece *pieces, size_t piece_count,
+                                              const firn_parquet_schema *output, size_t leaf_index,
+                                              const firn_parquet_write_options *options,
+                                              const firn_parquet_rewrite_options *rewrite_options,
+                                              firn_parquet_dictionary_reach *out,
+                                              firn_error *error);
+
+/** Row groups of fewer rows are not cut for a dictionary's sake; below twice as many, twice the limit is let be. */
+#define FIRN_PARQUET_FEWEST_ROWS_OF_CUT ((int64_t)250000)
 
 /** Builds output leaf `leaf_index` of a row group from all pieces in order. Thread-safe for different outputs. */
 firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t piece_count,

@@ -1,134 +1,18 @@
-/*
- * Copying pages as they are. A page goes over when nothing about it changes, it has a row at its start, and it is no
- * smaller than pages should be: many small ones make the output slow to read.
- */
+/* Moving compressed bytes: pages as they are, values with other levels or neighbours, dictionaries that become PLAIN pages. */
+#include "parquet/page_codec.h"
 #include "parquet/rewrite_internal.h"
-#include "parquet/statistics.h"
 
-#define SMALLEST_COPIED_PAGE 4096
-
-static const firn_parquet_column_chunk *chunk_of(const firn_parquet_rewriter *rewriter) {
-    const firn_parquet_row_group *group =
-        &rewriter->piece->file->metadata->row_groups[rewriter->piece->row_group];
-    return &group->columns[rewriter->mapping->input_leaf];
-}
-
-bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter) {
-    const firn_parquet_leaf_mapping *mapping = rewriter->mapping;
-    if (!rewriter->copy_pages || rewriter->input == NULL || mapping->levels_only) return false;
-    if (firn_parquet_bloom_options_of(rewriter->options, rewriter->output) != NULL) return false;
-    if (!mapping->levels_identical || mapping->conversion != FIRN_PARQUET_CONVERT_NONE ||
-        !rewriter->whole_row_group) {
-        return false;
+void firn_parquet_count_page(firn_parquet_rewriter *rewriter, firn_parquet_way way, int64_t bytes) {
+    firn_parquet_rewrite_counts *counts = &rewriter->counts;
+    counts->ways[way].pages++;
+    counts->ways[way].bytes += bytes;
+    if (way <= FIRN_PARQUET_WAY_JOINED) {
+        counts->pages_copied++;
+        counts->bytes_copied += bytes;
+    } else {
+        counts->pages_encoded++;
+        counts->bytes_encoded += bytes;
     }
-    const firn_parquet_schema_element *input = rewriter->input->node->element;
-    const firn_parquet_schema_element *output = rewriter->output->node->element;
-    if (input->type != output->type) return false;
-    if (input->type == FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY &&
-        input->type_length != output->type_length) {
-        return false;
-    }
-    return chunk_of(rewriter)->compression == rewriter->options->compression;
-}
-
-/* No smaller than the writer would make it, or than what is worth a page. */
-static bool is_large_enough(const firn_parquet_rewriter *rewriter, int64_t values, int64_t size) {
-    return values >= SMALLEST_COPIED_PAGE || values >= rewriter->options->page_row_limit ||
-           size >= rewriter->options->page_size_bytes;
-}
-
-int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, int64_t *total) {
-    *total = 0;
-    if (rewriter->input == NULL || rewriter->mapping->levels_only) return 0;
-    const firn_parquet_column_chunk *chunk = chunk_of(rewriter);
-    if (chunk->total_compressed_size <= 0) return 0;
-    *total = chunk->total_compressed_size;
-    if (!firn_parquet_piece_may_be_copied(rewriter)) return 0;
-    int64_t plain = 0, pages = 0;
-    for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
-        const firn_parquet_page_encoding_stats *stats = &chunk->encoding_stats[i];
-        if (stats->count <= 0 || (stats->page_type != FIRN_PARQUET_DATA_PAGE &&
-                                  stats->page_type != FIRN_PARQUET_DATA_PAGE_V2)) {
-            continue;
-        }
-        pages += stats->count;
-        if (stats->encoding == FIRN_PARQUET_PLAIN) plain += stats->count;
-    }
-    if (pages > 0 && !is_large_enough(rewriter, chunk->num_values / pages,
-                                      chunk->total_uncompressed_size / pages)) {
-        return 0;
-    }
-    if (pages > 0) return (int64_t)((double)*total * (double)plain / (double)pages);
-    for (size_t i = 0; i < chunk->encoding_count; i++) {
-        if (chunk->encodings[i] != FIRN_PARQUET_PLAIN && chunk->encodings[i] != FIRN_PARQUET_RLE &&
-            chunk->encodings[i] != FIRN_PARQUET_BIT_PACKED) {
-            return 0;
-        }
-    }
-    return *total;
-}
-
-static bool has_levels(const firn_parquet_rewriter *rewriter) {
-    return rewriter->output->maximum_definition_level > 0 ||
-           rewriter->output->maximum_repetition_level > 0;
-}
-
-/* v2 counts that fit each other: what is copied is not looked into. */
-static bool v2_header_is_sound(const firn_parquet_rewriter *rewriter,
-                               const firn_parquet_page_header *header) {
-    int64_t levels = (int64_t)header->definition_levels_size + header->repetition_levels_size;
-    if (header->definition_levels_size < 0 || header->repetition_levels_size < 0 ||
-        levels > header->uncompressed_size || levels > header->compressed_size) {
-        return false;
-    }
-    if (header->num_nulls < 0 || header->num_nulls > header->num_values || header->num_rows < 1 ||
-        header->num_rows > header->num_values) {
-        return false;
-    }
-    if (rewriter->output->maximum_definition_level == 0 && header->num_nulls != 0) return false;
-    return rewriter->output->maximum_repetition_level > 0 || header->num_rows == header->num_values;
-}
-
-/* Whether PLAIN values of fixed width take just the bytes that the header names, where it tells. */
-static bool size_is_sound(const firn_parquet_rewriter *rewriter,
-                          const firn_parquet_page_header *header) {
-    const firn_parquet_schema_element *element = rewriter->output->node->element;
-    if (element->type == FIRN_PARQUET_BYTE_ARRAY || header->encoding != FIRN_PARQUET_PLAIN) {
-        return true;
-    }
-    int64_t size = header->uncompressed_size;
-    int64_t values = header->num_values;
-    if (header->type == FIRN_PARQUET_DATA_PAGE_V2) {
-        size -= (int64_t)header->definition_levels_size + header->repetition_levels_size;
-        values -= header->num_nulls;
-    } else if (has_levels(rewriter)) {
-        return true;
-    }
-    if (element->type == FIRN_PARQUET_BOOLEAN) return size == (values + 7) / 8;
-    return size == values * firn_parquet_value_width(element->type, element->type_length);
-}
-
-static bool encoding_may_be_copied(const firn_parquet_rewriter *rewriter,
-                                   const firn_parquet_page_header *header) {
-    if (header->encoding == FIRN_PARQUET_PLAIN) return true;
-    return header->encoding == FIRN_PARQUET_RLE && header->type == FIRN_PARQUET_DATA_PAGE_V2 &&
-           rewriter->output->node->element->type == FIRN_PARQUET_BOOLEAN;
-}
-
-bool firn_parquet_page_may_be_copied(const firn_parquet_rewriter *rewriter,
-                                     const firn_parquet_page *page) {
-    const firn_parquet_page_header *header = &page->header;
-    firn_parquet_page_type wanted =
-        rewriter->options->page_version == 2 ? FIRN_PARQUET_DATA_PAGE_V2 : FIRN_PARQUET_DATA_PAGE;
-    if (!rewriter->may_copy || header->type != wanted || header->num_values <= 0) return false;
-    if (!firn_parquet_chunk_writer_is_plain(rewriter->writer)) return false;
-    if (!encoding_may_be_copied(rewriter, header) || !size_is_sound(rewriter, header)) return false;
-    if (!is_large_enough(rewriter, header->num_values, header->uncompressed_size)) return false;
-    if (wanted == FIRN_PARQUET_DATA_PAGE_V2) return v2_header_is_sound(rewriter, header);
-    /* A v1 page of a repeated column may begin within a row, and its header does not tell. */
-    if (rewriter->output->maximum_repetition_level > 0) return false;
-    return rewriter->output->maximum_definition_level == 0 ||
-           header->definition_level_encoding == FIRN_PARQUET_RLE;
 }
 
 /* v2 headers tell; of v1 pages the chunk's statistics tell where there are none, else the page's levels. */
@@ -140,12 +24,48 @@ static firn_status count_nulls(firn_parquet_rewriter *rewriter, const firn_parqu
         return FIRN_OK;
     }
     if (rewriter->output->maximum_definition_level == 0) return FIRN_OK;
-    const firn_parquet_statistics *statistics = &chunk_of(rewriter)->statistics;
+    const firn_parquet_statistics *statistics = &firn_parquet_chunk_of(rewriter)->statistics;
     if (statistics->has_null_count && statistics->null_count == 0) return FIRN_OK;
     firn_parquet_batch batch;
     FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
     *nulls = (int64_t)(batch.level_count - batch.value_count);
     return FIRN_OK;
+}
+
+/*
+ * Bounds of a page that is not decoded: the chunk's own where it has no other page, else those of its header or of the column index,
+ * which are good for the page alone. `page` NULL: all of the chunk.
+ */
+static firn_parquet_given_bounds bounds_of(firn_parquet_rewriter *rewriter,
+                                           const firn_parquet_page *page, int64_t levels) {
+    firn_parquet_given_bounds bounds = {.nan_count = firn_parquet_known_nan_count(rewriter)};
+    if (levels == firn_parquet_chunk_of(rewriter)->num_values && bounds.nan_count >= 0) {
+        bounds.known = firn_parquet_trusted_bounds(rewriter, &bounds.minimum, &bounds.maximum);
+        if (bounds.known) return bounds;
+    }
+    bounds.nan_count = 0;
+    if (page == NULL) return bounds;
+    bounds.page_only = true;
+    bounds.known =
+        firn_parquet_trusted_page_bounds(rewriter, &page->header.statistics, &bounds.minimum,
+                                         &bounds.maximum) ||
+        firn_parquet_indexed_bounds(rewriter, page->number, &bounds.minimum, &bounds.maximum);
+    return bounds;
+}
+
+/* Whether the chunk's statistics aren't needed for these values. */
+static bool covers(const firn_parquet_given_bounds *bounds) {
+    return bounds->known && !bounds->page_only;
+}
+
+static void note_moved(firn_parquet_rewriter *rewriter, int64_t rows, size_t levels, size_t values,
+                       bool has_bounds) {
+    rewriter->rows_begun += rows;
+    if (!has_bounds) rewriter->copied_values += (int64_t)values;
+    rewriter->page_encoded |= has_bounds;
+    rewriter->counts.rows += rows;
+    rewriter->counts.levels += (int64_t)levels;
+    rewriter->counts.nulls += (int64_t)(levels - values);
 }
 
 firn_status firn_parquet_copy_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
@@ -154,83 +74,239 @@ firn_status firn_parquet_copy_page(firn_parquet_rewriter *rewriter, const firn_p
     FIRN_TRY(count_nulls(rewriter, page, &nulls, error));
     int64_t rows = page->header.type == FIRN_PARQUET_DATA_PAGE_V2 ? page->header.num_rows
                                                                   : page->header.num_values;
-    FIRN_TRY(firn_parquet_chunk_writer_append_page(rewriter->writer, page, rows, nulls, error));
-    rewriter->rows_begun += rows;
-    rewriter->copied_values += page->header.num_values - nulls;
-    rewriter->counts.rows += rows;
-    rewriter->counts.levels += page->header.num_values;
-    rewriter->counts.nulls += nulls;
-    rewriter->counts.pages_copied++;
-    rewriter->counts.bytes_copied += page->header.compressed_size;
+    int64_t levels = page->header.num_values;
+    firn_parquet_given_bounds bounds = bounds_of(rewriter, page, levels);
+    FIRN_TRY(firn_parquet_chunk_writer_append_bounded_page(rewriter->writer, page, rows, nulls,
+                                                           &bounds, error));
+    note_moved(rewriter, rows, (size_t)levels, (size_t)(levels - nulls), covers(&bounds));
+    firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_COPIED, page->header.compressed_size);
     return FIRN_OK;
 }
 
-/* The deprecated pair was compared as signed, by some writers even where that was wrong (parquet.thrift, Statistics). */
-static bool deprecated_is_trusted(firn_parquet_order order, const firn_parquet_statistics *s) {
-    switch (order) {
-    case FIRN_PARQUET_ORDER_BOOLEAN:
-    case FIRN_PARQUET_ORDER_INT32:
-    case FIRN_PARQUET_ORDER_INT64: return true;
-    case FIRN_PARQUET_ORDER_FLOAT:
-    case FIRN_PARQUET_ORDER_DOUBLE:
-    case FIRN_PARQUET_ORDER_FLOAT16:
-    case FIRN_PARQUET_ORDER_NONE: return false;
-    default: return firn_slice_equal(s->deprecated_min, s->deprecated_max);
+/* The page's levels as the output has them. */
+static firn_status map_levels(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
+                              firn_parquet_part *part, firn_error *error) {
+    firn_parquet_batch mapped;
+    bool past = false;
+    FIRN_TRY(firn_parquet_map_batch(rewriter, batch, &mapped, &part->row_count, &past, error));
+    if (past || mapped.level_count != batch->level_count ||
+        (mapped.repetition_levels != NULL && mapped.repetition_levels[0] != 0)) {
+        return firn_fail(error, FIRN_CORRUPT,
+                         "%s: row group %zu: column %s: a page begins within a row, or passes the "
+                         "rows that the footer counts",
+                         rewriter->piece->file->source.name, rewriter->piece->row_group,
+                         rewriter->output->dotted_path);
     }
+    part->level_count = mapped.level_count;
+    part->value_count = mapped.value_count;
+    part->definition_levels = mapped.definition_levels;
+    part->repetition_levels = mapped.repetition_levels;
+    return FIRN_OK;
 }
 
-static bool fits_width(const firn_parquet_schema_element *element, firn_slice bound) {
-    return element->type == FIRN_PARQUET_BYTE_ARRAY ||
-           bound.size == firn_parquet_value_width(element->type, element->type_length);
+static bool is_alone(const firn_parquet_rewriter *rewriter, const firn_parquet_page *page) {
+    return !rewriter->may_join || page->header.encoding != FIRN_PARQUET_PLAIN ||
+           rewriter->output->node->element->type == FIRN_PARQUET_BOOLEAN;
 }
 
-static bool trusted_bounds(const firn_parquet_rewriter *rewriter, firn_slice *minimum,
-                           firn_slice *maximum) {
-    const firn_parquet_file_metadata *metadata = rewriter->piece->file->metadata;
-    const firn_parquet_statistics *statistics = &chunk_of(rewriter)->statistics;
-    const firn_parquet_schema_element *element = rewriter->input->node->element;
-    firn_parquet_order order = firn_parquet_order_of(element);
-    size_t leaf = (size_t)rewriter->mapping->input_leaf;
-    if (order == FIRN_PARQUET_ORDER_NONE ||
-        order != firn_parquet_order_of(rewriter->output->node->element)) {
-        return false;
+/* What is wrong with bytes that were moved is wrong in the file that they came from. */
+static firn_status take_part(firn_parquet_rewriter *rewriter, const firn_parquet_part *part,
+                             firn_error *error) {
+    return firn_error_wrap(error,
+                           firn_parquet_chunk_writer_append_part(rewriter->writer, part, error),
+                           "%s", rewriter->piece->file->source.name);
+}
+
+static firn_status append_part(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                               const firn_parquet_part *part, firn_parquet_way way,
+                               firn_error *error) {
+    FIRN_TRY(take_part(rewriter, part, error));
+    note_moved(rewriter, part->row_count, part->level_count, part->value_count,
+               covers(&part->bounds) || part->value_count == 0);
+    firn_parquet_count_page(rewriter, way, page->header.compressed_size);
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_join_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                                   firn_error *error) {
+    const firn_parquet_page_header *header = &page->header;
+    firn_parquet_batch batch;
+    FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
+    size_t levels = 0;
+    firn_parquet_part part = {.encoding = header->encoding, .alone = is_alone(rewriter, page)};
+    if (header->type == FIRN_PARQUET_DATA_PAGE_V2) {
+        levels = (size_t)header->repetition_levels_size + (size_t)header->definition_levels_size;
+        part.stored =
+            !header->is_compressed && rewriter->options->compression != FIRN_PARQUET_UNCOMPRESSED;
     }
-    if (statistics->min_value.data != NULL && statistics->max_value.data != NULL &&
-        metadata->column_orders != NULL && leaf < metadata->column_order_count &&
-        metadata->column_orders[leaf] == 1) {
-        if (statistics->has_min_exact && !statistics->min_exact) return false;
-        if (statistics->has_max_exact && !statistics->max_exact) return false;
-        *minimum = statistics->min_value;
-        *maximum = statistics->max_value;
-    } else if (statistics->deprecated_min.data != NULL && statistics->deprecated_max.data != NULL &&
-               deprecated_is_trusted(order, statistics)) {
-        *minimum = statistics->deprecated_min;
-        *maximum = statistics->deprecated_max;
+    FIRN_TRY(map_levels(rewriter, &batch, &part, error));
+    part.body = firn_slice_of(page->body.data + levels, page->body.size - levels);
+    part.raw_size = (size_t)header->uncompressed_size - levels;
+    part.bounds = bounds_of(rewriter, page, header->num_values);
+    return append_part(rewriter, page, &part, FIRN_PARQUET_WAY_JOINED, error);
+}
+
+static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
+                           firn_parquet_given_bounds *out, firn_parquet_bound_room room[2],
+                           firn_error *error) {
+    firn_parquet_bounds *bounds = &rewriter->bounds;
+    firn_parquet_bounds_clear(bounds);
+    const firn_parquet_values *values = &batch->values;
+    if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
+        FIRN_TRY(firn_parquet_bounds_add_slices(bounds, values->slices, NULL, batch->value_count,
+                                                error));
     } else {
+        FIRN_TRY(firn_parquet_bounds_add_fixed(bounds, values->fixed, values->width,
+                                               batch->value_count, error));
+    }
+    *out = (firn_parquet_given_bounds){
+        .known = bounds->order != FIRN_PARQUET_ORDER_NONE,
+        .minimum = firn_parquet_bounds_minimum(bounds, &room[0]),
+        .maximum = firn_parquet_bounds_maximum(bounds, &room[1]),
+        .nan_count = bounds->nan_count,
+    };
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_recompress_page(firn_parquet_rewriter *rewriter,
+                                         const firn_parquet_page *page, firn_error *error) {
+    firn_parquet_batch batch;
+    firn_parquet_bound_room room[2];
+    firn_slice raw;
+    firn_codec codec = FIRN_CODEC_UNCOMPRESSED;
+    firn_parquet_part part = {.encoding = page->header.encoding, .alone = is_alone(rewriter, page)};
+    FIRN_TRY(firn_parquet_chunk_reader_decode(rewriter->reader, &batch, error));
+    FIRN_TRY(firn_parquet_chunk_reader_value_part(rewriter->reader, &raw, error));
+    FIRN_TRY(measure(rewriter, &batch, &part.bounds, room, error));
+    FIRN_TRY(map_levels(rewriter, &batch, &part, error));
+    part.body = raw;
+    part.raw_size = raw.size;
+    (void)firn_parquet_codec_of(rewriter->options->compression, &codec);
+    if (codec != FIRN_CODEC_UNCOMPRESSED && raw.size > 0) {
+        firn_buffer_clear(&rewriter->compressed);
+        FIRN_TRY(firn_codec_compress(codec, rewriter->options->compression_level, raw,
+                                     &rewriter->compressed, error));
+        part.body = firn_buffer_slice(&rewriter->compressed);
+    }
+    return append_part(rewriter, page, &part, FIRN_PARQUET_WAY_RECOMPRESSED, error);
+}
+
+static bool is_index_page(const firn_parquet_page *page) {
+    return page->header.encoding == FIRN_PARQUET_PLAIN_DICTIONARY ||
+           page->header.encoding == FIRN_PARQUET_RLE_DICTIONARY;
+}
+
+/* Whether the indices go on from `next` one by one. Steps of 64 for the vectoriser. */
+static bool is_sequence(const uint32_t *indices, size_t count, uint32_t next) {
+    size_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+        uint32_t difference = 0;
+        for (size_t j = 0; j < 64; j++) {
+            difference |= indices[i + j] ^ (next + (uint32_t)(i + j));
+        }
+        if (difference != 0) return false;
+    }
+    for (; i < count; i++) {
+        if (indices[i] != next + (uint32_t)i) return false;
+    }
+    return true;
+}
+
+/* Adds the page's levels to those of the PLAIN page. *fits when its indices go on where the page before ended. */
+static firn_status gather_page(firn_parquet_rewriter *rewriter, firn_parquet_part *part, bool *fits,
+                               firn_error *error) {
+    firn_parquet_batch batch;
+    FIRN_TRY(firn_parquet_chunk_reader_decode(rewriter->reader, &batch, error));
+    *fits = batch.value_count == 0 ||
+            is_sequence(batch.indices, batch.value_count, (uint32_t)part->value_count);
+    /* A v1 page may begin within a row, which the first of them can't. */
+    *fits = *fits && part->level_count + batch.level_count <= INT32_MAX;
+    if (!*fits) return FIRN_OK;
+    int64_t rows = 0;
+    bool past = false;
+    firn_parquet_batch mapped;
+    FIRN_TRY(firn_parquet_map_batch(rewriter, &batch, &mapped, &rows, &past, error));
+    *fits = !past && mapped.level_count == batch.level_count;
+    if (!*fits) return FIRN_OK;
+    if (mapped.definition_levels != NULL) {
+        FIRN_TRY(firn_buffer_append(&rewriter->part_definitions, mapped.definition_levels,
+                                    mapped.level_count, error));
+    }
+    if (mapped.repetition_levels != NULL) {
+        FIRN_TRY(firn_buffer_append(&rewriter->part_repetitions, mapped.repetition_levels,
+                                    mapped.level_count, error));
+    }
+    part->level_count += mapped.level_count;
+    part->value_count += mapped.value_count;
+    part->row_count += rows;
+    rewriter->rows_begun += rows;
+    return FIRN_OK;
+}
+
+/* Whether the page that follows the index pages begins with a row. */
+static firn_status begins_row(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                              bool *begins, firn_error *error) {
+    *begins = true;
+    if (page == NULL || rewriter->input->maximum_repetition_level == 0) return FIRN_OK;
+    firn_parquet_batch batch;
+    FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
+    *begins = batch.level_count == 0 || batch.repetition_levels[0] == 0;
+    return FIRN_OK;
+}
+
+static bool dictionary_is_sound(const firn_parquet_rewriter *rewriter,
+                                const firn_parquet_page *dictionary, size_t value_count) {
+    const firn_parquet_schema_element *element = rewriter->output->node->element;
+    if (dictionary->body.data == NULL || value_count == 0 || value_count > INT32_MAX / 16 ||
+        (size_t)dictionary->header.num_values != value_count) {
         return false;
     }
-    if (!fits_width(element, *minimum) || !fits_width(element, *maximum)) return false;
-    if (firn_parquet_is_nan(order, *minimum) || firn_parquet_is_nan(order, *maximum)) return false;
-    return firn_parquet_compare(order, *minimum, *maximum) <= 0;
+    if (element->type == FIRN_PARQUET_BYTE_ARRAY) return true;
+    uint32_t width = firn_parquet_value_width(element->type, element->type_length);
+    return (size_t)dictionary->header.uncompressed_size == value_count * width;
 }
 
-/* NaN among the copied values: the chunk's count is theirs only if no page was decoded, or if there are none. */
-static int64_t copied_nan_count(const firn_parquet_rewriter *rewriter) {
-    const firn_parquet_statistics *statistics = &chunk_of(rewriter)->statistics;
-    int64_t count = -1;
-    if (rewriter->piece->nan_counts != NULL) {
-        count = rewriter->piece->nan_counts[rewriter->leaf_index];
+static firn_status gather_pages(firn_parquet_rewriter *rewriter, firn_parquet_part *part,
+                                bool *fits, int64_t *bytes, const firn_parquet_page **next,
+                                firn_error *error) {
+    firn_buffer_clear(&rewriter->part_definitions);
+    firn_buffer_clear(&rewriter->part_repetitions);
+    *fits = true;
+    for (;;) {
+        FIRN_TRY(firn_parquet_chunk_reader_next(rewriter->reader, next, error));
+        if (*next == NULL) break;
+        if ((*next)->header.num_values == 0) continue;
+        if (!is_index_page(*next)) break;
+        FIRN_TRY(gather_page(rewriter, part, fits, error));
+        if (!*fits) return FIRN_OK;
+        *bytes += (*next)->header.compressed_size;
     }
-    if (count < 0 && statistics->has_nan_count) count = statistics->nan_count;
-    if (count == 0) return 0;
-    return rewriter->page_encoded || count < 0 ? -1 : count;
+    return begins_row(rewriter, *next, fits, error);
 }
 
-firn_status firn_parquet_merge_piece_statistics(firn_parquet_rewriter *rewriter,
-                                                firn_error *error) {
-    if (rewriter->copied_values == 0) return FIRN_OK;
-    firn_slice minimum = {0}, maximum = {0};
-    if (!trusted_bounds(rewriter, &minimum, &maximum)) minimum = maximum = firn_slice_of(NULL, 0);
-    return firn_parquet_chunk_writer_merge_statistics(rewriter->writer, minimum, maximum,
-                                                      copied_nan_count(rewriter), error);
+firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *moved,
+                                         const firn_parquet_page **next, firn_error *error) {
+    firn_parquet_part part = {.encoding = FIRN_PARQUET_PLAIN, .alone = !rewriter->may_join};
+    int64_t bytes = 0;
+    *moved = false;
+    *next = NULL;
+    firn_parquet_chunk_reader_leave_dictionary(rewriter->reader);
+    FIRN_TRY(gather_pages(rewriter, &part, moved, &bytes, next, error));
+    const firn_parquet_page *dictionary =
+        firn_parquet_chunk_reader_dictionary_page(rewriter->reader);
+    int64_t rows = part.row_count;
+    rewriter->rows_begun -= rows;
+    *moved = *moved && dictionary_is_sound(rewriter, dictionary, part.value_count);
+    if (!*moved) return FIRN_OK;
+    part.definition_levels = rewriter->part_definitions.data;
+    part.repetition_levels = rewriter->part_repetitions.data;
+    part.body = dictionary->body;
+    part.raw_size = (size_t)dictionary->header.uncompressed_size;
+    part.bounds = bounds_of(rewriter, NULL, (int64_t)part.level_count);
+    FIRN_TRY(take_part(rewriter, &part, error));
+    note_moved(rewriter, rows, part.level_count, part.value_count, covers(&part.bounds));
+    firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_MOVED,
+                            bytes + dictionary->header.compressed_size);
+    rewriter->dictionary_uncounted = false;
+    return FIRN_OK;
 }

@@ -1,53 +1,154 @@
-/** The inside of rewriting one leaf: rewrite.c walks pieces and pages, rewrite_copy.c judges what may be copied, rewrite_levels.c cuts and maps levels. */
+/**
+ * The inside of rewriting one leaf: rewrite.c walks pieces and pages, rewrite_judge.c says which way a page may go,
+ * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_levels.c cuts and maps levels,
+ * rewrite_bounds.c says which bounds can be trusted.
+ */
 #ifndef FIRN_PARQUET_REWRITE_INTERNAL_H
 #define FIRN_PARQUET_REWRITE_INTERNAL_H
 
+#include "parquet/chunk_part.h"
 #include "parquet/convert.h"
 #include "parquet/rewrite.h"
 #include "parquet/scratch.h"
+#include "parquet/statistics.h"
+
+/** Pages below this many values are not worth a page of the output. */
+#define FIRN_PARQUET_SMALLEST_COPIED_PAGE 4096
+
+/** An input's dictionary in terms of the merged one. */
+typedef struct firn_parquet_translation {
+    uint32_t *entries; /**< owned; NULL: the piece has no dictionary */
+    size_t count;
+} firn_parquet_translation;
 
 typedef struct firn_parquet_rewriter {
     const firn_parquet_schema *output_schema;
     const firn_parquet_leaf *output;
     size_t leaf_index;
     const firn_parquet_write_options *options;
-    bool copy_pages;
+    bool copy_pages, may_join;
     firn_parquet_chunk_writer *writer;
     firn_parquet_chunk_reader *reader; /**< NULL until a piece needs one */
     firn_parquet_converter converter;
     firn_parquet_scratch definition_levels, repetition_levels,
         zeros; /**< of the batch on its way */
+    firn_parquet_scratch translated;
+    firn_buffer part_definitions, part_repetitions; /**< levels of a dictionary that moves */
+    firn_buffer compressed;
+    firn_parquet_bounds bounds; /**< of a page that is compressed anew */
     firn_slice constant_slice;
     uint64_t next_constant_id; /**< counts down, away from the readers' dictionary ids */
     /* A converted dictionary, kept while the input's stays the same. */
     bool dictionary_converted;
     uint64_t converted_id;
     firn_parquet_values converted_dictionary;
+    firn_parquet_translation *translations; /**< one per piece; NULL: no dictionaries are merged */
+    size_t piece_count;
+    bool makes_dictionary; /**< PLAIN integers get one */
     firn_parquet_rewrite_counts counts;
 
     /* The piece at hand. */
     const firn_parquet_piece *piece;
+    const firn_parquet_translation *translation; /**< NULL: its dictionary is not merged */
     const firn_parquet_leaf_mapping *mapping;
     const firn_parquet_leaf *input; /**< NULL where there is none */
     bool whole_row_group;
-    bool may_copy;
+    bool may_copy;         /**< compressed values may stay */
     int64_t rows_begun;    /**< in the input chunk, before the page at hand */
-    int64_t copied_values; /**< of the piece */
-    bool page_encoded;     /**< a page of the piece went the other way */
+    int64_t copied_values; /**< of the piece, in pages without bounds of their own */
+    bool index_loaded;
+    firn_parquet_column_index column_index; /**< in `index_arena`; empty where there is none */
+    firn_arena *index_arena;
+    bool page_encoded; /**< a page of the piece went another way */
+    bool
+        dictionary_uncounted; /**< the piece's dictionary page, if there is one, is to be counted with a data page */
 } firn_parquet_rewriter;
 
-/** Whether pages of the piece's chunk may be copied at all: rows, levels, type, meaning and codec stay. */
+/* rewrite.c */
+
+void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parquet_schema *output,
+                                size_t leaf_index, const firn_parquet_write_options *options,
+                                const firn_parquet_rewrite_options *rewrite_options);
+void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter);
+
+/* rewrite_judge.c */
+
+/** Whether encoded values of the piece's chunk may stay as they are: type, meaning and rows don't change. */
+bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter);
+/** … and their compressed form too. */
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter);
 /** Of a piece's compressed bytes, those in PLAIN pages as far as the footer tells. */
 int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, int64_t *total);
-/** Whether this page of such a chunk may be, and is worth it. */
-bool firn_parquet_page_may_be_copied(const firn_parquet_rewriter *rewriter,
-                                     const firn_parquet_page *page);
-/** Copies it. */
+/** Whether the footer names data pages of dictionary indices. */
+bool firn_parquet_piece_has_dictionary(const firn_parquet_rewriter *rewriter);
+
+typedef struct firn_parquet_verdict {
+    firn_parquet_way way; /**< COPIED, JOINED, RECOMPRESSED; ENCODED for all the rest */
+    firn_parquet_reason reason;
+} firn_parquet_verdict;
+
+firn_parquet_verdict firn_parquet_judge_page(const firn_parquet_rewriter *rewriter,
+                                             const firn_parquet_page *page);
+
+/* rewrite_copy.c */
+
 firn_status firn_parquet_copy_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
                                    firn_error *error);
-/** After the piece's last page: the chunk's statistics for what was copied. */
+/** Puts the page's compressed values on a page with others, or with other levels. */
+firn_status firn_parquet_join_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                                   firn_error *error);
+/** Compresses the page's encoded values anew. */
+firn_status firn_parquet_recompress_page(firn_parquet_rewriter *rewriter,
+                                         const firn_parquet_page *page, firn_error *error);
+/**
+ * With the reader at the chunk's start: where the chunk's indices are 0 … n - 1, its dictionary's body goes over as a PLAIN page and *moved is
+ * set; *next is then the first page behind, or NULL. Otherwise the reader has to start over.
+ */
+firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *moved,
+                                         const firn_parquet_page **next, firn_error *error);
+/** Notes what went which way. */
+void firn_parquet_count_page(firn_parquet_rewriter *rewriter, firn_parquet_way way, int64_t bytes);
+
+/* rewrite_dictionary.c */
+
+/**
+ * Merges the dictionaries of all pieces and gives the result to the writer, or, where that does not pay, makes the writer's pages PLAIN by
+ * *options. The writer does not exist yet; what it gets is left in *dictionary with *merged set.
+ */
+firn_status firn_parquet_merge_dictionaries(firn_parquet_rewriter *rewriter,
+                                            const firn_parquet_piece *pieces, size_t piece_count,
+                                            firn_parquet_write_options *options,
+                                            firn_parquet_dictionary *dictionary, bool *merged,
+                                            firn_error *error);
+/** The batch's indices in terms of the merged dictionary. */
+firn_status firn_parquet_translate(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
+                                   firn_error *error);
+void firn_parquet_release_translations(firn_parquet_rewriter *rewriter);
+firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
+                                   const firn_parquet_piece *pieces, size_t index,
+                                   firn_error *error);
+/** Puts the reader at the start of the piece's chunk and prepares the conversion. */
+firn_status firn_parquet_open_chunk(firn_parquet_rewriter *rewriter, firn_error *error);
+
+/* rewrite_bounds.c */
+
+const firn_parquet_column_chunk *firn_parquet_chunk_of(const firn_parquet_rewriter *rewriter);
+/** Bounds of the piece's chunk, where they can be trusted to be bounds of the output leaf's values. */
+bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter, firn_slice *minimum,
+                                 firn_slice *maximum);
+/** The same of a page, by its header. */
+bool firn_parquet_trusted_page_bounds(const firn_parquet_rewriter *rewriter,
+                                      const firn_parquet_statistics *statistics,
+                                      firn_slice *minimum, firn_slice *maximum);
+/** … by the file's column index, read only where the file lies in memory. */
+bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_number,
+                                 firn_slice *minimum, firn_slice *maximum);
+/** NaN in the chunk; -1 unknown. */
+int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter);
+/** After the piece's last page: the chunk's statistics for what went over without bounds. */
 firn_status firn_parquet_merge_piece_statistics(firn_parquet_rewriter *rewriter, firn_error *error);
+
+/* rewrite_levels.c */
 
 /** Checks the mapping of the piece against both leaves: INVALID. */
 firn_status firn_parquet_check_mapping(const firn_parquet_rewriter *rewriter, firn_error *error);

@@ -7,6 +7,9 @@
 #include "data/write_options.h"
 #include "rewrite/context.h"
 
+/* Rows of a page of dictionary indices: such pages are small, and DuckDB reads few large ones faster. */
+#define INDEX_PAGE_ROWS 131072
+
 firn_status firn_rewrite_context_init(firn_rewrite_context *context,
                                       const firn_rewrite_settings *settings,
                                       const firn_rewrite_group *group, firn_error *error) {
@@ -252,6 +255,7 @@ void firn_rewrite_choose_options(firn_rewrite_context *context) {
         sum.pages_v2 += habits->pages_v2;
     }
     const firn_data_write_options *write = context->settings->write;
+    if (!write->page_row_limit_is_set) context->options.index_page_row_limit = INDEX_PAGE_ROWS;
     if (!write->page_version_is_set) {
         context->options.page_version = sum.pages_v2 > sum.pages_v1 ? 2 : 1;
     }

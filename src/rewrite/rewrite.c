@@ -6,13 +6,14 @@
 #include "base/cancel.h"
 #include "data/location.h"
 #include "data/rows.h"
+#include "rewrite/cut.h"
 #include "rewrite/row_group.h"
 
 #define MIB ((int64_t)1 << 20)
 /* Where nobody says how much memory there is. */
 #define DEFAULT_MEMORY (512 * MIB)
 /* Memory that the row group in flight is given, however much there is: more makes nothing faster. */
-#define WANTED_MEMORY (32 * MIB)
+#define WANTED_MEMORY (24 * MIB)
 
 typedef struct binpack {
     firn_rewrite_context context;
@@ -126,6 +127,20 @@ static void note_input(firn_output_file *file, size_t input) {
     file->input = input;
 }
 
+/* One row group, or several where dictionaries ask for it. */
+static firn_status move_pieces(binpack *work, const firn_parquet_piece *pieces, size_t count,
+                               firn_error *error) {
+    size_t parts = 1;
+    FIRN_TRY(firn_rewrite_count_parts(&work->context, pieces, count, &parts, error));
+    for (size_t first = 0; first < count; parts--) {
+        size_t end = firn_rewrite_part_end(pieces, count, first, parts);
+        FIRN_TRY(firn_rewrite_row_group(&work->context, &work->file, pieces + first, end - first,
+                                        &work->sums, error));
+        first = end;
+    }
+    return FIRN_OK;
+}
+
 static firn_status move_row_group(binpack *work, const firn_plan_row_group *group,
                                   firn_error *error) {
     FIRN_TRY(firn_cancel_check(error));
@@ -145,8 +160,7 @@ static firn_status move_row_group(binpack *work, const firn_plan_row_group *grou
                                          .nan_counts = open->nan_counts};
         note_input(&work->file, planned->input);
     }
-    firn_status status = firn_rewrite_row_group(&work->context, &work->file, pieces,
-                                                group->piece_count, &work->sums, error);
+    firn_status status = move_pieces(work, pieces, group->piece_count, error);
     firn_free(pieces);
     return status;
 }
@@ -253,8 +267,9 @@ static firn_status run(binpack *work, firn_error *error) {
     if (work->plan.output_count > 0) FIRN_TRY(name_outputs(work, error));
     FIRN_TRY(move_rows(work, error));
     FIRN_TRY(check_rows(work, error));
-    result->bytes_copied = work->sums.bytes_copied;
-    result->bytes_encoded = work->sums.bytes_encoded;
+    result->bytes_copied = work->sums.counts.bytes_copied;
+    result->bytes_encoded = work->sums.counts.bytes_encoded;
+    result->counts = work->sums.counts;
     return work->context.settings->verify ? verify(work, error) : FIRN_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "data/write_options.h"
+#include "parquet/rewrite.h"
 #include "table/journal.h"
 
 typedef struct firn_rewrite_progress {
@@ -19,9 +20,10 @@ typedef struct firn_rewrite_settings {
     firn_pool *pool;
     int64_t memory_bytes; /**< --memory */
     const firn_data_write_options *write;
-    bool copy_pages;    /**< false: decode and encode everything (for tests and comparison) */
-    bool verify;        /**< decode both sides afterwards and compare content hashes */
-    const char *run_id; /**< UUID text, part of file names */
+    bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
+    bool copy_pages;      /**< false: decode and encode everything (for tests and comparison) */
+    bool verify;          /**< decode both sides afterwards and compare content hashes */
+    const char *run_id;   /**< UUID text, part of file names */
     firn_rewrite_progress progress;
 } firn_rewrite_settings;
 
@@ -43,6 +45,8 @@ typedef struct firn_rewrite_result {
     int64_t rows_in, rows_out;
     int64_t bytes_in, bytes_out;
     int64_t bytes_copied, bytes_encoded; /**< compressed input bytes, by the way that they went */
+    firn_parquet_rewrite_counts
+        counts; /**< the same way by way, with reasons; summed over leaves */
     int64_t row_groups_out;
 } firn_rewrite_result;
 

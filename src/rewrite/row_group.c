@@ -1,12 +1,19 @@
 #include "rewrite/row_group.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/cancel.h"
 
-typedef struct waiting_chunk {
-    bool ready;
-    firn_parquet_chunk chunk;
-} waiting_chunk;
+typedef struct leaf_slot {
+    bool begun, ready;
+    firn_parquet_chunk chunk; /* finished, while it waits for its turn */
+} leaf_slot;
+
+typedef struct leaf_work {
+    size_t leaf;
+    int64_t bytes; /* compressed, of all pieces */
+} leaf_work;
 
 typedef struct row_group_job {
     firn_rewrite_context *context;
@@ -17,8 +24,10 @@ typedef struct row_group_job {
     firn_parquet_rewrite_options rewrite_options;
     pthread_mutex_t mutex; /* guards what follows, and the file */
     pthread_cond_t written;
-    waiting_chunk *slots; /* one per leaf: chunks that wait for their turn */
-    size_t next;          /* leaf that is written next */
+    leaf_slot *slots; /* one per leaf */
+    leaf_work *
+        order; /* leaves as they are begun: the largest first, so that none is left over at the end */
+    size_t next; /* leaf that is written next */
     size_t waiting_bytes;
     bool failed;
     firn_rewrite_sums sums;
@@ -49,7 +58,7 @@ static size_t size_of(const firn_parquet_chunk *chunk) {
 static firn_status write_ready(row_group_job *job, firn_error *error) {
     size_t leaves = job->context->output->leaf_count;
     while (job->next < leaves && job->slots[job->next].ready) {
-        waiting_chunk *slot = &job->slots[job->next];
+        leaf_slot *slot = &job->slots[job->next];
         size_t size = size_of(&slot->chunk);
         FIRN_TRY(firn_leaf_totals_add(&job->file->totals[job->next],
                                       &job->context->output->leaves[job->next], &slot->chunk,
@@ -64,20 +73,20 @@ static firn_status write_ready(row_group_job *job, firn_error *error) {
 }
 
 /*
- * Takes the chunk over. Where much waits already, the thread waits too, unless it is its chunk's turn: leaves are begun in
- * order, so that the one whose turn it is has been begun by a thread that is not waiting here.
+ * Takes the chunk over. Where much waits already, the thread waits too, as long as another is busy with the leaf whose turn it
+ * is: when nobody is, this thread may be the one to begin it.
  */
 static firn_status hand_over(row_group_job *job, size_t leaf, firn_parquet_chunk *chunk,
                              const firn_parquet_rewrite_counts *counts, firn_error *error) {
     pthread_mutex_lock(&job->mutex);
-    while (!job->failed && job->next != leaf &&
+    while (!job->failed && job->next != leaf && job->slots[job->next].begun &&
            job->waiting_bytes + size_of(chunk) > FIRN_REWRITE_WAITING_BYTES) {
         pthread_cond_wait(&job->written, &job->mutex);
     }
-    job->slots[leaf] = (waiting_chunk){true, *chunk};
+    job->slots[leaf].ready = true;
+    job->slots[leaf].chunk = *chunk;
     job->waiting_bytes += size_of(chunk);
-    job->sums.bytes_copied += counts->bytes_copied;
-    job->sums.bytes_encoded += counts->bytes_encoded;
+    firn_parquet_rewrite_counts_add(&job->sums.counts, counts);
     if (leaf == 0) job->sums.rows += counts->rows;
     firn_status status = job->failed ? FIRN_OK : write_ready(job, error);
     if (status != FIRN_OK) job->failed = true;
@@ -93,12 +102,16 @@ static void fail_job(row_group_job *job) {
     pthread_mutex_unlock(&job->mutex);
 }
 
-static firn_status rewrite_leaf(void *argument, size_t leaf, firn_error *error) {
+static firn_status rewrite_leaf(void *argument, size_t index, firn_error *error) {
     row_group_job *job = argument;
+    size_t leaf = job->order[index].leaf;
     firn_rewrite_context *context = job->context;
     firn_parquet_chunk chunk = {0};
     firn_parquet_rewrite_counts counts = {0};
     firn_status status;
+    pthread_mutex_lock(&job->mutex);
+    job->slots[leaf].begun = true;
+    pthread_mutex_unlock(&job->mutex);
     FIRN_CHECK(firn_cancel_check(error));
     FIRN_CHECK(firn_parquet_rewrite_leaf(job->pieces, job->piece_count, context->output, leaf,
                                          &context->options, &job->rewrite_options, &chunk, &counts,
@@ -118,8 +131,39 @@ out:
     return status;
 }
 
+static int larger_first(const void *a, const void *b) {
+    const leaf_work *x = a, *y = b;
+    if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+    return x->leaf < y->leaf ? -1 : 1;
+}
+
+static firn_status order_leaves(row_group_job *job, firn_error *error) {
+    size_t leaves = job->context->output->leaf_count;
+    job->order = firn_alloc_zeroed(leaves, sizeof *job->order);
+    if (job->order == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < leaves; i++) {
+        leaf_work *work = &job->order[i];
+        work->leaf = i;
+        for (size_t j = 0; j < job->piece_count; j++) {
+            const firn_parquet_piece *piece = &job->pieces[j];
+            int32_t leaf = piece->mappings[i].input_leaf;
+            if (leaf < 0) continue;
+            const firn_parquet_row_group *group =
+                &piece->file->metadata->row_groups[piece->row_group];
+            if (__builtin_add_overflow(work->bytes, group->columns[leaf].total_compressed_size,
+                                       &work->bytes)) {
+                work->bytes = INT64_MAX;
+                break;
+            }
+        }
+    }
+    qsort(job->order, leaves, sizeof *job->order, larger_first);
+    return FIRN_OK;
+}
+
 static firn_status run(row_group_job *job, firn_error *error) {
     size_t leaves = job->context->output->leaf_count;
+    FIRN_TRY(order_leaves(job, error));
     FIRN_TRY(firn_parquet_file_writer_begin_row_group(job->file->writer, job->rows, error));
     FIRN_TRY(firn_pool_each(job->context->settings->pool, leaves, rewrite_leaf, job, error));
     if (job->next != leaves || job->sums.rows != job->rows) {
@@ -139,7 +183,8 @@ firn_status firn_rewrite_row_group(firn_rewrite_context *context, firn_output_fi
                          .file = file,
                          .pieces = pieces,
                          .piece_count = piece_count,
-                         .rewrite_options = {.copy_pages = context->settings->copy_pages},
+                         .rewrite_options = {.copy_pages = context->settings->copy_pages,
+                                             .no_joined_pages = context->settings->no_joined_pages},
                          .slots = firn_alloc_zeroed(leaves, sizeof *job.slots)};
     if (job.slots == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < piece_count; i++) job.rows += pieces[i].row_count;
@@ -152,8 +197,8 @@ firn_status firn_rewrite_row_group(firn_rewrite_context *context, firn_output_fi
     pthread_cond_destroy(&job.written);
     pthread_mutex_destroy(&job.mutex);
     firn_free(job.slots);
-    sums->bytes_copied += job.sums.bytes_copied;
-    sums->bytes_encoded += job.sums.bytes_encoded;
+    firn_free(job.order);
     sums->rows += job.sums.rows;
+    firn_parquet_rewrite_counts_add(&sums->counts, &job.sums.counts);
     return status;
 }

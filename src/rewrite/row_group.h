@@ -6,8 +6,8 @@
 
 /** What went in and came out, over all row groups of a call. */
 typedef struct firn_rewrite_sums {
-    int64_t bytes_copied, bytes_encoded; /**< compressed input bytes */
-    int64_t rows;                        /**< counted while the first leaf was read */
+    int64_t rows;                       /**< counted while the first leaf was read */
+    firn_parquet_rewrite_counts counts; /**< over all leaves; rows, levels and nulls add up too */
 } firn_rewrite_sums;
 
 /** Compressed chunk bytes that may wait for their turn to be written. */

@@ -320,6 +320,81 @@ static void test_many_threads(void **state) {
     firn_buffer_release(&input);
 }
 
+static const firn_codec joinable[] = {FIRN_CODEC_ZSTD, FIRN_CODEC_SNAPPY, FIRN_CODEC_UNCOMPRESSED};
+
+/* Parts, compressed or stored, of any size, joined: what comes out is the parts in their order. */
+static void test_joined_parts(void **state) {
+    (void)state;
+    firn_error error;
+    static const size_t sizes[] = {0, 1, 127, 128, 70000, 131072, 131073, 300000};
+    for (size_t c = 0; c < 3; c++) {
+        assert_true(firn_codec_can_join(joinable[c]));
+        firn_buffer whole = firn_buffer_with_maximum(MANY);
+        firn_buffer parts = firn_buffer_with_maximum(MANY);
+        firn_buffer part = firn_buffer_with_maximum(MANY);
+        for (size_t i = 0; i < 16; i++) {
+            size_t begin = whole.size, size = sizes[i % 8];
+            for (size_t j = 0; j < size; j++) {
+                check_ok(firn_buffer_append_byte(&whole, (uint8_t)(j * j / (i + 3)), &error),
+                         &error);
+            }
+            firn_slice raw = firn_slice_of(whole.data + begin, size);
+            firn_buffer_clear(&part);
+            if (i < 8) {
+                check_ok(
+                    firn_codec_compress(joinable[c], FIRN_CODEC_LEVEL_DEFAULT, raw, &part, &error),
+                    &error);
+            } else {
+                check_ok(firn_codec_store(joinable[c], raw, &part, &error), &error);
+            }
+            check_ok(
+                firn_codec_join_add(joinable[c], firn_buffer_slice(&part), size, &parts, &error),
+                &error);
+            if (joinable[c] != FIRN_CODEC_UNCOMPRESSED && size > 1) {
+                size_t before = parts.size;
+                assert_int_equal(firn_codec_join_add(joinable[c], firn_buffer_slice(&part),
+                                                     size + 1, &parts, &error),
+                                 FIRN_CORRUPT);
+                assert_int_equal(parts.size, before);
+            }
+        }
+        firn_buffer joined = firn_buffer_with_maximum(MANY);
+        check_ok(firn_codec_join_begin(joinable[c], whole.size, &joined, &error), &error);
+        check_ok(firn_buffer_append(&joined, parts.data, parts.size, &error), &error);
+        uint8_t *out = firn_alloc(whole.size);
+        assert_non_null(out);
+        check_ok(
+            firn_codec_decompress(joinable[c], firn_buffer_slice(&joined), out, whole.size, &error),
+            &error);
+        assert_memory_equal(out, whole.data, whole.size);
+        firn_free(out);
+        firn_buffer_release(&joined);
+        firn_buffer_release(&part);
+        firn_buffer_release(&parts);
+        firn_buffer_release(&whole);
+    }
+}
+
+static void test_what_can_not_be_joined(void **state) {
+    (void)state;
+    firn_error error;
+    firn_buffer out = firn_buffer_with_maximum(1000);
+    static const uint8_t bad[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x00};
+    firn_slice damaged = firn_slice_of(bad, sizeof bad);
+    assert_false(firn_codec_can_join(FIRN_CODEC_GZIP));
+    assert_int_equal(firn_codec_join_begin(FIRN_CODEC_GZIP, 1, &out, &error), FIRN_INVALID);
+    assert_int_equal(firn_codec_store(FIRN_CODEC_BROTLI, damaged, &out, &error), FIRN_INVALID);
+    assert_int_equal(firn_codec_join_add(FIRN_CODEC_LZ4_RAW, damaged, 8, &out, &error),
+                     FIRN_INVALID);
+    assert_int_equal(firn_codec_join_add(FIRN_CODEC_ZSTD, damaged, 8, &out, &error), FIRN_CORRUPT);
+    assert_int_equal(firn_codec_join_add(FIRN_CODEC_SNAPPY, damaged, 8, &out, &error),
+                     FIRN_CORRUPT);
+    assert_int_equal(firn_codec_join_add(FIRN_CODEC_UNCOMPRESSED, damaged, 9, &out, &error),
+                     FIRN_CORRUPT);
+    assert_int_equal(out.size, 0);
+    firn_buffer_release(&out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_what_others_wrote),
@@ -331,6 +406,8 @@ int main(void) {
         cmocka_unit_test(test_there_and_back),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_frames_in_a_row),
+        cmocka_unit_test(test_joined_parts),
+        cmocka_unit_test(test_what_can_not_be_joined),
         cmocka_unit_test(test_nothing_and_unknown),
         cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_many_threads),

@@ -18,7 +18,7 @@ static void defaults(void **state) {
     firn_data_write_options options;
     check_ok(read_options("{}", &options, &error), &error);
     assert_int_equal(options.parquet.compression, FIRN_PARQUET_ZSTD);
-    assert_int_equal(options.parquet.compression_level, FIRN_CODEC_LEVEL_DEFAULT);
+    assert_int_equal(options.parquet.compression_level, 1);
     assert_false(options.compression_is_set);
     assert_false(options.page_version_is_set);
     assert_int_equal(options.parquet.page_version, 1);

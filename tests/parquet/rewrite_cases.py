@@ -2,6 +2,7 @@
 with them; `check FOLDER` reads what came out with both and compares rows, bounds and counts."""
 import datetime
 import decimal
+import itertools
 import math
 import os
 import random
@@ -22,7 +23,11 @@ LONG = ["x" * 70, "é" * 40, "\U0010ffff" * 20, "z" * 63 + "é" + "tail", "\ud7f
 
 
 def values(dice, kind):
-    """A function that draws a value, from few or from many."""
+    """A function that draws a value, from few or from many, or one that was not there before."""
+    counter = itertools.count(dice.randrange(1000))
+    if dice.random() < 0.3 and kind in ("int", "float", "string"):
+        make = {"int": lambda i: i * 3 - 5000, "float": lambda i: i / 4, "string": lambda i: f"{i:x}, {LONG[i % 6]}"}[kind]
+        return lambda: make(next(counter))
     few = dice.random() < 0.5
     span = 7 if few else 1 << 30
     if kind == "bool":
@@ -229,9 +234,16 @@ def make_case(dice, folder):
     pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet", store_decimal_as_integer=dice.random() < 0.5)
     lines += [f"page_version {dice.choice([1, 2])}", f"page_size {dice.choice([200, 10000, 1 << 20])}",
               f"row_limit {dice.choice([10, 1000, 20000])}", f"dictionary {dice.choice([0, 500, 2 << 20])}",
-              f"codec {dice.choice(list(CODECS.values()))}", f"copy {dice.choice([0, 1, 1])}", ""]
+              f"index_rows {dice.choice([0, 131072])}", f"join {dice.choice([0, 1, 1])}",
+              f"codec {dice.choice(list(CODECS.values()) + [metadata_codec(folder)] * 6)}", f"copy {dice.choice([0, 1, 1])}", ""]
     with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
+
+
+def metadata_codec(folder):
+    """The first input's codec, so that its pages may be copied."""
+    name = pq.read_metadata(f"{folder}/in0.parquet").row_group(0).column(0).compression
+    return {"UNCOMPRESSED": 0, "LZ4_RAW": 7, "LZ4": 7}.get(name, CODECS.get(name, 6))
 
 
 def same(a, b):

@@ -153,6 +153,10 @@ static void read_line(rewrite_case *c, const char *line) {
         c->options.dictionary_size_bytes = number;
     } else if (sscanf(line, "codec %d", &number) == 1) {
         c->options.compression = (firn_parquet_compression)number;
+    } else if (sscanf(line, "index_rows %d", &number) == 1) {
+        c->options.index_page_row_limit = number;
+    } else if (sscanf(line, "join %d", &number) == 1) {
+        c->how.no_joined_pages = number == 0;
     } else if (sscanf(line, "copy %d", &number) == 1) {
         c->how.copy_pages = number != 0;
     }
@@ -244,7 +248,9 @@ static void run_case(const char *folder) {
 static void readers_agree(void **state) {
     (void)state;
     test_generator random = test_generator_new();
-    char *folder = test_folder_new();
+    /* Kept for readers that are tried by hand: read_with_spark.py. */
+    const char *kept = getenv("FIRN_KEEP_CASES");
+    char *folder = kept != NULL ? firn_format("%s", kept) : test_folder_new();
     int made = python("make", folder, random.state);
     if (made == 77 || made == 127) {
         test_folder_remove(folder);
@@ -267,7 +273,11 @@ static void readers_agree(void **state) {
     }
     closedir(entries);
     assert_int_equal(python("check", folder, 0), 0);
-    test_folder_remove(folder);
+    if (kept == NULL) {
+        test_folder_remove(folder);
+    } else {
+        firn_free(folder);
+    }
 }
 
 int main(void) {

@@ -1,0 +1,337 @@
+/*
+ * The dictionaries of all pieces of a row group merged before the first page, so that the width of indices is settled and each
+ * entry is looked up once; pages are then translated without ever seeing a value. Where the merged dictionary does not pay, or
+ * passes its limit, there is none: each chunk's values go over PLAIN.
+ */
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/cancel.h"
+#include "parquet/encode.h"
+#include "parquet/rewrite_internal.h"
+
+/* After this many values a dictionary with hardly an entry twice is given up. */
+#define HOPELESS_VALUES 50000
+/* A range of integers that PLAIN values get a dictionary for, and how often each must come up on average. */
+#define LARGEST_RANGE ((uint64_t)65536)
+#define LEAST_REPETITION 8
+
+void firn_parquet_release_translations(firn_parquet_rewriter *rewriter) {
+    if (rewriter->translations == NULL) return;
+    for (size_t i = 0; i < rewriter->piece_count; i++) {
+        firn_free(rewriter->translations[i].entries);
+    }
+    firn_free(rewriter->translations);
+    rewriter->translations = NULL;
+    rewriter->translation = NULL;
+}
+
+typedef struct merge {
+    firn_parquet_dictionary *dictionary;
+    int64_t values; /* of the pieces so far, nulls included where nobody counts them */
+    uint64_t entries;
+    bool failed, hopeless;
+} merge;
+
+static int64_t values_of_piece(const firn_parquet_rewriter *rewriter) {
+    const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
+    int64_t values = chunk->num_values;
+    const firn_parquet_statistics *statistics = &chunk->statistics;
+    if (statistics->has_null_count && statistics->null_count > 0 &&
+        statistics->null_count <= values) {
+        values -= statistics->null_count;
+    }
+    return values > 0 ? values : 0;
+}
+
+/* Nearly each value is new, and at this rate half of all would be. */
+static bool is_hopeless(const merge *work) {
+    uint64_t merged = work->dictionary->count;
+    return work->values >= HOPELESS_VALUES && merged * 2 > (uint64_t)work->values &&
+           merged * 10 > work->entries * 9;
+}
+
+static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, merge *work,
+                               firn_error *error) {
+    firn_parquet_translation *translation = &rewriter->translations[index];
+    FIRN_TRY(firn_parquet_open_chunk(rewriter, error));
+    FIRN_TRY(firn_parquet_chunk_reader_load_dictionary(rewriter->reader, error));
+    firn_parquet_values values = *firn_parquet_chunk_reader_dictionary(rewriter->reader);
+    if (firn_parquet_chunk_reader_dictionary_page(rewriter->reader)->body.data == NULL) {
+        return FIRN_OK;
+    }
+    translation->count = values.count;
+    translation->entries = firn_alloc_array(values.count + 1, sizeof *translation->entries);
+    if (translation->entries == NULL) return firn_fail_memory(error);
+    if (values.count > 0 && rewriter->mapping->conversion != FIRN_PARQUET_CONVERT_NONE) {
+        firn_parquet_values converted;
+        firn_status status =
+            firn_parquet_converter_run(&rewriter->converter, &values, &converted, error);
+        if (status != FIRN_OK) {
+            return firn_error_wrap(error, status, "%s: column %s",
+                                   rewriter->piece->file->source.name,
+                                   rewriter->output->dotted_path);
+        }
+        values = converted;
+    }
+    size_t done = 0;
+    FIRN_TRY(firn_parquet_dictionary_add(work->dictionary, &values, 0, values.count,
+                                         translation->entries, &done, error));
+    work->failed = done < values.count;
+    work->entries += values.count;
+    work->values += values_of_piece(rewriter);
+    work->hopeless = is_hopeless(work);
+    work->failed = work->failed || work->hopeless;
+    return FIRN_OK;
+}
+
+/* Fewer than half of the values are distinct, and entries with indices are smaller than the values. */
+static bool pays(const merge *work, uint32_t width) {
+    uint64_t distinct = work->dictionary->count;
+    uint64_t values = (uint64_t)work->values;
+    if (distinct == 0 || distinct * 2 > values) return false;
+    uint64_t bytes = work->dictionary->bytes.size;
+    uint64_t bits = firn_parquet_bit_width((uint32_t)distinct - 1);
+    uint64_t plain =
+        width != 0 ? values * width : (uint64_t)((double)bytes / (double)distinct * (double)values);
+    return bytes + values * bits / 8 < plain;
+}
+
+/* The bytes of a dictionary that may be, given that a small row group can't be cut further. */
+static size_t limit_of(const firn_parquet_piece *pieces, size_t piece_count,
+                       const firn_parquet_write_options *options) {
+    int64_t rows = 0;
+    for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
+    size_t limit = (size_t)options->dictionary_size_bytes;
+    return rows < 2 * FIRN_PARQUET_FEWEST_ROWS_OF_CUT ? 2 * limit : limit;
+}
+
+static firn_status merge_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                merge *work, firn_error *error) {
+    for (size_t i = 0; i < rewriter->piece_count && !work->failed; i++) {
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->piece->row_count == 0 || !firn_parquet_piece_has_dictionary(rewriter)) {
+            continue;
+        }
+        FIRN_TRY(firn_cancel_check(error));
+        FIRN_TRY(merge_piece(rewriter, i, work, error));
+    }
+    return FIRN_OK;
+}
+
+/* What the footers tell of all pieces together. */
+typedef struct survey {
+    int64_t plain, total; /* compressed bytes */
+    bool any_dictionary, overflow;
+    bool bounded; /* all values are integers within [least, greatest], by trusted bounds */
+    int64_t least, greatest;
+    int64_t values;
+} survey;
+
+static bool load_integer(const firn_parquet_schema_element *element, firn_slice bound,
+                         int64_t *out) {
+    firn_parquet_order order = firn_parquet_order_of(element);
+    if (order == FIRN_PARQUET_ORDER_INT32 && bound.size == 4) {
+        *out = (int32_t)firn_load_le32(bound.data);
+        return true;
+    }
+    if (order == FIRN_PARQUET_ORDER_INT64 && bound.size == 8) {
+        *out = (int64_t)firn_load_le64(bound.data);
+        return true;
+    }
+    return false;
+}
+
+static void survey_bounds(const firn_parquet_rewriter *rewriter, survey *found) {
+    firn_slice minimum, maximum;
+    int64_t least = 0, greatest = 0;
+    const firn_parquet_schema_element *element = rewriter->output->node->element;
+    bool same = rewriter->input != NULL && !rewriter->mapping->levels_only &&
+                rewriter->mapping->conversion == FIRN_PARQUET_CONVERT_NONE;
+    if (!same || !firn_parquet_trusted_bounds(rewriter, &minimum, &maximum) ||
+        !load_integer(element, minimum, &least) || !load_integer(element, maximum, &greatest)) {
+        found->bounded = false;
+        return;
+    }
+    if (least < found->least) found->least = least;
+    if (greatest > found->greatest) found->greatest = greatest;
+    found->values += values_of_piece(rewriter);
+}
+
+static firn_status survey_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                 survey *found, firn_error *error) {
+    *found = (survey){.bounded = true, .least = INT64_MAX, .greatest = INT64_MIN};
+    for (size_t i = 0; i < rewriter->piece_count; i++) {
+        int64_t bytes = 0;
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->piece->row_count == 0) continue;
+        int64_t copyable = firn_parquet_piece_plain_bytes(rewriter, &bytes);
+        found->overflow |= __builtin_add_overflow(found->plain, copyable, &found->plain);
+        found->overflow |= __builtin_add_overflow(found->total, bytes, &found->total);
+        found->any_dictionary |= firn_parquet_piece_has_dictionary(rewriter);
+        if (found->bounded) survey_bounds(rewriter, found);
+    }
+    return FIRN_OK;
+}
+
+static bool is_worth_a_dictionary(const firn_parquet_rewriter *rewriter, const survey *found,
+                                  size_t limit) {
+    if (!rewriter->copy_pages || !found->bounded || found->least > found->greatest) return false;
+    uint64_t range = (uint64_t)found->greatest - (uint64_t)found->least;
+    uint32_t width = firn_parquet_value_width(rewriter->output->node->element->type, 0);
+    return range < LARGEST_RANGE && (range + 1) * width <= limit &&
+           found->values / LEAST_REPETITION >= (int64_t)range + 1;
+}
+
+/* Integers whose whole range has room. */
+static bool range_fits(const survey *found, uint32_t width, size_t limit) {
+    if (!found->bounded || found->least > found->greatest || width == 0) return false;
+    return (uint64_t)found->greatest - (uint64_t)found->least < limit / width;
+}
+
+static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                             const survey *found, size_t limit, firn_parquet_dictionary *dictionary,
+                             bool *merged, firn_error *error) {
+    const firn_parquet_schema_element *element = rewriter->output->node->element;
+    uint32_t width = firn_parquet_value_width(element->type, element->type_length);
+    firn_parquet_dictionary_init(dictionary, element->type, width, limit);
+    if (range_fits(found, width, limit)) {
+        FIRN_TRY(
+            firn_parquet_dictionary_expect_range(dictionary, found->least, found->greatest, error));
+    }
+    rewriter->translations =
+        firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
+    if (rewriter->translations == NULL) return firn_fail_memory(error);
+    merge work = {.dictionary = dictionary};
+    FIRN_TRY(merge_pieces(rewriter, pieces, &work, error));
+    *merged = !work.failed && pays(&work, width);
+    if (*merged) return FIRN_OK;
+    firn_parquet_release_translations(rewriter);
+    firn_parquet_dictionary_release(dictionary);
+    return FIRN_OK;
+}
+
+firn_status firn_parquet_merge_dictionaries(firn_parquet_rewriter *rewriter,
+                                            const firn_parquet_piece *pieces, size_t piece_count,
+                                            firn_parquet_write_options *options,
+                                            firn_parquet_dictionary *dictionary, bool *merged,
+                                            firn_error *error) {
+    survey found;
+    *merged = false;
+    rewriter->piece_count = piece_count;
+    const firn_parquet_schema_element *element = rewriter->output->node->element;
+    FIRN_TRY(survey_pieces(rewriter, pieces, &found, error));
+    bool wanted = options->dictionary_size_bytes > 0 && element->type != FIRN_PARQUET_BOOLEAN;
+    if (!wanted || !rewriter->copy_pages || found.overflow) return FIRN_OK;
+    size_t limit = limit_of(pieces, piece_count, options);
+    bool bounded = is_worth_a_dictionary(rewriter, &found, limit);
+    if (found.plain > found.total / 2 && !bounded) {
+        /* Most bytes lie in PLAIN pages that may be copied: a dictionary for the rest would only decode them. */
+        options->dictionary_size_bytes = 0;
+        return FIRN_OK;
+    }
+    if (found.any_dictionary) {
+        FIRN_TRY(merge_all(rewriter, pieces, &found, limit, dictionary, merged, error));
+        if (!*merged && !bounded) options->dictionary_size_bytes = 0;
+        if (*merged || !bounded) return FIRN_OK;
+    }
+    if (!bounded) return FIRN_OK;
+    uint32_t width = firn_parquet_value_width(element->type, element->type_length);
+    firn_parquet_dictionary_init(dictionary, element->type, width, limit);
+    *merged = true;
+    rewriter->makes_dictionary = true;
+    return firn_parquet_dictionary_expect_range(dictionary, found.least, found.greatest, error);
+}
+
+/* Whether the dictionaries might pass the limit: entries are at most what the chunks hold. */
+static firn_status may_outgrow(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                               size_t limit, bool *may, firn_error *error) {
+    int64_t bytes = 0;
+    *may = false;
+    for (size_t i = 0; i < rewriter->piece_count && !*may; i++) {
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->piece->row_count == 0 || !firn_parquet_piece_has_dictionary(rewriter)) {
+            continue;
+        }
+        int64_t more = firn_parquet_chunk_of(rewriter)->total_uncompressed_size;
+        *may = more < 0 || __builtin_add_overflow(bytes, more, &bytes) || bytes > (int64_t)limit;
+    }
+    return FIRN_OK;
+}
+
+/* Merges piece by piece and notes where the limit, and twice the limit, is passed. */
+static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                  size_t limit, merge *work, firn_parquet_dictionary_reach *out,
+                                  firn_error *error) {
+    for (size_t i = 0; i < rewriter->piece_count; i++) {
+        FIRN_TRY(firn_cancel_check(error));
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->piece->row_count > 0 && firn_parquet_piece_has_dictionary(rewriter)) {
+            FIRN_TRY(merge_piece(rewriter, i, work, error));
+            firn_free(rewriter->translations[i].entries);
+            rewriter->translations[i] = (firn_parquet_translation){0};
+        }
+        if (work->hopeless) return FIRN_OK;
+        if (work->failed || work->dictionary->bytes.size > limit) out->outgrows = true;
+        if (work->failed) return FIRN_OK;
+        if (!out->outgrows) out->rows += rewriter->piece->row_count;
+        out->rows_at_twice += rewriter->piece->row_count;
+    }
+    return FIRN_OK;
+}
+
+static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                           size_t limit, firn_parquet_dictionary_reach *out, firn_error *error) {
+    const firn_parquet_schema_element *element = rewriter->output->node->element;
+    uint32_t width = firn_parquet_value_width(element->type, element->type_length);
+    survey found;
+    bool may = false;
+    FIRN_TRY(may_outgrow(rewriter, pieces, limit, &may, error));
+    if (!may) return FIRN_OK;
+    FIRN_TRY(survey_pieces(rewriter, pieces, &found, error));
+    if (found.overflow || found.plain > found.total / 2) return FIRN_OK;
+    if (range_fits(&found, width, limit)) return FIRN_OK;
+    firn_parquet_dictionary dictionary;
+    firn_parquet_dictionary_init(&dictionary, element->type, width, 2 * limit);
+    merge work = {.dictionary = &dictionary};
+    rewriter->translations =
+        firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
+    firn_status status = rewriter->translations == NULL
+                             ? firn_fail_memory(error)
+                             : measure_pieces(rewriter, pieces, limit, &work, out, error);
+    if (work.hopeless || !pays(&work, width)) out->outgrows = false;
+    firn_parquet_dictionary_release(&dictionary);
+    return status;
+}
+
+firn_status firn_parquet_measure_dictionaries(const firn_parquet_piece *pieces, size_t piece_count,
+                                              const firn_parquet_schema *output, size_t leaf_index,
+                                              const firn_parquet_write_options *options,
+                                              const firn_parquet_rewrite_options *rewrite_options,
+                                              firn_parquet_dictionary_reach *out,
+                                              firn_error *error) {
+    *out = (firn_parquet_dictionary_reach){0};
+    if (leaf_index >= output->leaf_count) {
+        return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
+    }
+    bool wanted = options->dictionary_size_bytes > 0 && rewrite_options->copy_pages &&
+                  output->leaves[leaf_index].node->element->type != FIRN_PARQUET_BOOLEAN;
+    if (!wanted) return FIRN_OK;
+    firn_parquet_rewriter rewriter;
+    firn_parquet_rewriter_init(&rewriter, output, leaf_index, options, rewrite_options);
+    rewriter.piece_count = piece_count;
+    firn_status status =
+        measure(&rewriter, pieces, (size_t)options->dictionary_size_bytes, out, error);
+    firn_parquet_rewriter_release(&rewriter);
+    return status;
+}
+
+firn_status firn_parquet_translate(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
+                                   firn_error *error) {
+    size_t count = batch->value_count;
+    FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->translated, count, sizeof(uint32_t), error));
+    uint32_t *out = (uint32_t *)(void *)rewriter->translated.data;
+    const uint32_t *entries = rewriter->translation->entries;
+    for (size_t i = 0; i < count; i++) out[i] = entries[batch->indices[i]];
+    batch->indices = out;
+    return FIRN_OK;
+}

@@ -1,0 +1,415 @@
+/*
+ * Each way in which bytes move without being made anew: dictionaries that become PLAIN pages, pages joined, levels made anew in
+ * front of values that stay, codecs changed, indices remapped. Rows, indexes, bounds and counts are held against the pages.
+ */
+#include "parquet/rewrite_kit.h"
+
+static const firn_parquet_compression codecs[] = {FIRN_PARQUET_ZSTD, FIRN_PARQUET_SNAPPY,
+                                                  FIRN_PARQUET_UNCOMPRESSED, FIRN_PARQUET_GZIP};
+#define CODEC_COUNT (sizeof codecs / sizeof *codecs)
+#define EVERY_VALUE (UINT64_MAX)
+
+static const column_case columns[] = {
+    {"r", LEAF(INT64)},
+    {"o", LEAF(INT32)},
+    {"o", LEAF(BYTE_ARRAY, LOGICAL(STRING))},
+    {"r", LEAF(BYTE_ARRAY)},
+    {"o*o", LEAF(DOUBLE)},
+    {"*", LEAF(BYTE_ARRAY)},
+    {"oo", LEAF(FLOAT)},
+    {"o", LEAF(INT96)},
+    {"r", LEAF(FIXED_LEN_BYTE_ARRAY, .type_length = 6)},
+};
+#define COLUMN_COUNT (sizeof columns / sizeof *columns)
+
+/* Byte arrays of the stream can be alike, however many values are drawn from: these are not. */
+static void make_distinct(stream *s, const firn_parquet_schema_element *leaf) {
+    static size_t number;
+    if (leaf->type != FIRN_PARQUET_BYTE_ARRAY) return;
+    for (size_t i = 0; i < s->values.count; i++) {
+        char text[32];
+        free((void *)(uintptr_t)s->values.items[i].data);
+        int size = snprintf(text, sizeof text, "%zu:%.*s", number++, (int)(i % 9), "abcdefghi");
+        uint8_t *copy = malloc((size_t)size);
+        assert_non_null(copy);
+        memcpy(copy, text, (size_t)size);
+        s->values.items[i] = firn_slice_of(copy, (size_t)size);
+    }
+}
+
+typedef struct run {
+    const column_case *from, *to;
+    firn_parquet_write_options in, out;
+    firn_parquet_leaf_mapping mapping;
+    size_t input_count;
+    int64_t rows; /* of each */
+    stream_mix mix;
+    bool distinct, force_dictionary, no_joined_pages;
+} run;
+
+static run run_of(const column_case *column, int version, firn_parquet_compression codec) {
+    run r = {.from = column,
+             .to = column,
+             .in = default_options(),
+             .out = default_options(),
+             .mapping = identity(),
+             .input_count = 3,
+             .rows = 1500,
+             .mix = {EVERY_VALUE, 0}};
+    r.in.page_version = r.out.page_version = version;
+    r.in.compression = r.out.compression = codec;
+    r.in.page_row_limit = 700;
+    return r;
+}
+
+static void map_stream(stream *s, const firn_parquet_leaf_mapping *mapping) {
+    for (size_t i = 0; i < s->definition.count; i++) {
+        s->definition.items[i] = mapping->definition_level_map[s->definition.items[i]];
+    }
+}
+
+/* Makes the inputs, rewrites and checks; what came out is left in *counts. */
+static void do_run(const run *r, test_generator *random, firn_parquet_rewrite_counts *counts) {
+    input inputs[8] = {0};
+    firn_parquet_piece pieces[8];
+    stream wanted = {0};
+    assert_true(r->input_count <= 8);
+    for (size_t i = 0; i < r->input_count; i++) {
+        inputs[i].s = stream_random(random, r->from, r->rows, r->mix);
+        if (r->distinct) make_distinct(&inputs[i].s, &r->from->leaf);
+        inputs[i].force_dictionary = r->force_dictionary;
+        make_input(&inputs[i], r->from, r->rows, &r->in);
+        pieces[i] = (firn_parquet_piece){
+            .file = inputs[i].file, .row_count = r->rows, .mappings = &r->mapping};
+        stream part = rows_of(&inputs[i].s, maximum_of(r->from), 0, r->rows);
+        map_stream(&part, &r->mapping);
+        add_stream(&wanted, &part);
+    }
+    output out = {.no_joined_pages = r->no_joined_pages};
+    check_rewrite(pieces, r->input_count, r->to, &r->out, true, &wanted, &out);
+    *counts = out.rewrite;
+    if (getenv("FIRN_TEST_TRACE") != NULL) {
+        print_message("%s -> %s, type %d, codec %d -> %d, v%d -> v%d, nulls %u:", r->from->shape,
+                      r->to->shape, (int)r->to->leaf.type, (int)r->in.compression,
+                      (int)r->out.compression, r->in.page_version, r->out.page_version,
+                      r->mix.null_percent);
+        for (int i = 0; i < FIRN_PARQUET_WAY_COUNT; i++) {
+            print_message(" %s %d", firn_parquet_way_name((firn_parquet_way)i),
+                          (int)counts->ways[i].pages);
+        }
+        for (int i = 0; i < FIRN_PARQUET_REASON_COUNT; i++) {
+            if (counts->reasons[i].pages == 0) continue;
+            print_message(" (%s %d)", firn_parquet_reason_name((firn_parquet_reason)i),
+                          (int)counts->reasons[i].pages);
+        }
+        print_message("\n");
+    }
+    input_release(&out.file);
+    stream_release(&wanted);
+    for (size_t i = 0; i < r->input_count; i++) input_release(&inputs[i]);
+}
+
+static bool can_join(firn_parquet_compression codec) {
+    return codec != FIRN_PARQUET_GZIP;
+}
+
+static bool has_levels(const column_case *column) {
+    return strpbrk(column->shape, "o*") != NULL;
+}
+
+static void unique_dictionaries_move(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * CODEC_COUNT * 2 * 2; i++) {
+        const column_case *column = &columns[i % COLUMN_COUNT];
+        firn_parquet_compression codec = codecs[i / COLUMN_COUNT % CODEC_COUNT];
+        run r = run_of(column, 1 + (int)(i / COLUMN_COUNT / CODEC_COUNT % 2), codec);
+        r.mix.null_percent = (unsigned)(i / COLUMN_COUNT / CODEC_COUNT / 2) * 20;
+        r.distinct = r.force_dictionary = true;
+        for (int no_join = 0; no_join < 2; no_join++) {
+            firn_parquet_rewrite_counts counts;
+            r.no_joined_pages = no_join != 0;
+            do_run(&r, &random, &counts);
+            bool moves =
+                r.out.page_version == 2 || !has_levels(column) || (can_join(codec) && no_join == 0);
+            assert_int_equal(counts.ways[FIRN_PARQUET_WAY_MOVED].pages, moves ? 3 : 0);
+            assert_int_equal(counts.ways[FIRN_PARQUET_WAY_ENCODED].pages > 0, !moves);
+        }
+    }
+}
+
+static void repeating_dictionaries_are_remapped(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * CODEC_COUNT * 2; i++) {
+        run r = run_of(&columns[i % COLUMN_COUNT], 1 + (int)(i / COLUMN_COUNT / CODEC_COUNT),
+                       codecs[i / COLUMN_COUNT % CODEC_COUNT]);
+        firn_parquet_rewrite_counts counts;
+        r.mix = (stream_mix){40, (unsigned)(i % 3) * 15};
+        r.out.index_page_row_limit = i % 2 == 0 ? 100000 : 0;
+        do_run(&r, &random, &counts);
+        assert_true(counts.ways[FIRN_PARQUET_WAY_REMAPPED].pages > 0);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_ENCODED].pages, 0);
+    }
+}
+
+/* A dictionary in which some values come up twice neither pays nor moves. */
+static void hopeless_dictionaries_are_dropped(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * 2; i++) {
+        run r = run_of(&columns[i % COLUMN_COUNT], 1 + (int)(i / COLUMN_COUNT), FIRN_PARQUET_ZSTD);
+        firn_parquet_rewrite_counts counts;
+        r.mix.distinct = 20000;
+        r.force_dictionary = true;
+        do_run(&r, &random, &counts);
+        assert_true(counts.reasons[FIRN_PARQUET_REASON_DICTIONARY].pages > 0);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_REMAPPED].pages, 0);
+    }
+}
+
+static void small_plain_pages_are_joined(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * CODEC_COUNT * 4; i++) {
+        const column_case *column = &columns[i % COLUMN_COUNT];
+        firn_parquet_compression codec = codecs[i / COLUMN_COUNT % CODEC_COUNT];
+        run r = run_of(column, 1 + (int)(i / COLUMN_COUNT / CODEC_COUNT % 2), codec);
+        r.out.page_version = 1 + (int)(i / COLUMN_COUNT / CODEC_COUNT / 2);
+        r.in.dictionary_size_bytes = 0;
+        r.mix.null_percent = (unsigned)(i % 2) * 20;
+        firn_parquet_rewrite_counts counts;
+        do_run(&r, &random, &counts);
+        bool joins = can_join(codec) && (r.in.page_version == 2 || !has_levels(column));
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_JOINED].pages > 0, joins);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_ENCODED].pages > 0, !joins);
+        r.no_joined_pages = true;
+        do_run(&r, &random, &counts);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_JOINED].pages, 0);
+    }
+}
+
+static void optional_and_required_are_mixed(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const char *const shapes[][2] = {{"r", "o"},     {"o", "r"},     {"ro", "oo"},
+                                            {"o*o", "o*r"}, {"r*r", "o*o"}, {"oo", "rr"}};
+    for (size_t i = 0; i < 6 * CODEC_COUNT * 4; i++) {
+        column_case from = {shapes[i % 6][0], LEAF(BYTE_ARRAY)};
+        column_case to = {shapes[i % 6][1], LEAF(BYTE_ARRAY)};
+        firn_parquet_compression codec = codecs[i / 6 % CODEC_COUNT];
+        run r = run_of(&from, 1 + (int)(i / 6 / CODEC_COUNT % 2), codec);
+        r.to = &to;
+        r.out.page_version = 1 + (int)(i / 6 / CODEC_COUNT / 2);
+        r.mapping = mapping_between(from.shape, to.shape);
+        r.rows = 10000;
+        r.input_count = 2;
+        r.in.page_row_limit = 5000;
+        r.in.dictionary_size_bytes = 0;
+        firn_parquet_rewrite_counts counts;
+        do_run(&r, &random, &counts);
+        bool lists = strchr(from.shape, '*') != NULL;
+        bool outside = r.in.page_version == 2 || !has_levels(&from);
+        bool takes = r.out.page_version == 2 || !has_levels(&to) || can_join(codec);
+        bool joins = outside && takes;
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_JOINED].pages > 0, joins);
+        bool recompressed = !joins && takes && !(lists && r.in.page_version == 1);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_RECOMPRESSED].pages > 0, recompressed);
+        r.distinct = r.force_dictionary = true;
+        do_run(&r, &random, &counts);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_MOVED].pages > 0, takes);
+    }
+}
+
+static void codecs_change_without_decoding(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * CODEC_COUNT * CODEC_COUNT * 2; i++) {
+        const column_case *column = &columns[i % COLUMN_COUNT];
+        run r = run_of(column, 1 + (int)(i / COLUMN_COUNT % 2), codecs[i / COLUMN_COUNT / 2 % 4]);
+        r.out.compression = codecs[i / COLUMN_COUNT / 8];
+        if (r.in.compression == r.out.compression) continue;
+        r.rows = 5000;
+        r.input_count = 2;
+        r.in.page_row_limit = 5000;
+        r.in.dictionary_size_bytes = 0;
+        r.mix.null_percent = (unsigned)(i % 2) * 20;
+        firn_parquet_rewrite_counts counts;
+        do_run(&r, &random, &counts);
+        bool lists = strchr(column->shape, '*') != NULL;
+        bool takes = r.out.page_version == 2 || !has_levels(column) || can_join(r.out.compression);
+        bool recompressed = takes && !(lists && r.in.page_version == 1);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_RECOMPRESSED].pages > 0, recompressed);
+    }
+}
+
+/* Integers of a small range that come PLAIN get a dictionary where they repeat. */
+static void bounded_integers_get_a_dictionary(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (int i = 0; i < 16; i++) {
+        column_case column = {i % 2 == 0 ? "r" : "o", LEAF(INT32)};
+        if (i / 2 % 2 == 1) column.leaf.type = FIRN_PARQUET_INT64;
+        firn_parquet_write_options options = default_options();
+        options.page_version = 1 + i / 4 % 2;
+        options.dictionary_size_bytes = 0;
+        options.page_row_limit = 5000;
+        input in = {0};
+        in.s = stream_random(&random, &column, 20000, (stream_mix){UINT64_MAX, 10});
+        size_t width = firn_parquet_value_width(column.leaf.type, 0);
+        for (size_t j = 0; j < in.s.values.count; j++) {
+            int64_t value = (int64_t)test_generator_below(&random, 500) - 250;
+            memcpy((void *)(uintptr_t)in.s.values.items[j].data, &value, width);
+        }
+        make_input(&in, &column, 20000, &options);
+        firn_parquet_leaf_mapping mapping = identity();
+        firn_parquet_piece piece = {.file = in.file, .row_count = 20000, .mappings = &mapping};
+        options.dictionary_size_bytes = i / 8 == 0 ? 1 << 20 : 900;
+        output out = {0};
+        check_rewrite(&piece, 1, &column, &options, true, &in.s, &out);
+        const firn_parquet_column_chunk *chunk = &out.file.file->metadata->row_groups[0].columns[0];
+        assert_int_equal(chunk->has_dictionary_page_offset, i / 8 == 0);
+        assert_int_equal(out.rewrite.reasons[FIRN_PARQUET_REASON_NEW_DICTIONARY].pages > 0,
+                         i / 8 == 0);
+        input_release(&out.file);
+        input_release(&in);
+    }
+}
+
+/* Bounds of the footer that are lies: values out of the promised range are still found. */
+static void a_range_may_be_a_lie(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    column_case column = {"r", LEAF(INT64)};
+    firn_parquet_write_options options = default_options();
+    options.dictionary_size_bytes = 0;
+    input in = {0};
+    in.s = stream_random(&random, &column, 20000, (stream_mix){300, 0});
+    make_input(&in, &column, 20000, &options);
+    firn_parquet_statistics *statistics =
+        (firn_parquet_statistics *)(uintptr_t)&in.file->metadata->row_groups[0]
+            .columns[0]
+            .statistics;
+    static const uint8_t least[8] = {1}, greatest[8] = {200};
+    statistics->min_value = firn_slice_of(least, 8);
+    statistics->max_value = firn_slice_of(greatest, 8);
+    firn_parquet_leaf_mapping mapping = identity();
+    firn_parquet_piece piece = {.file = in.file, .row_count = 20000, .mappings = &mapping};
+    options.dictionary_size_bytes = 1 << 20;
+    output out = {0};
+    check_rewrite(&piece, 1, &column, &options, true, &in.s, &out);
+    input_release(&out.file);
+    input_release(&in);
+}
+
+/* Each input brings values of its own: only so many of them fit. */
+static void dictionaries_are_measured(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    firn_error error = {0};
+    column_case column = {"o", LEAF(BYTE_ARRAY)};
+    firn_parquet_leaf_mapping mapping = identity();
+    firn_parquet_write_options options = default_options();
+    input inputs[6] = {0};
+    firn_parquet_piece pieces[6];
+    for (size_t i = 0; i < 6; i++) {
+        inputs[i].s = stream_random(&random, &column, 4000, (stream_mix){100, 0});
+        for (size_t j = 0; j < inputs[i].s.values.count; j++) {
+            /* 100 values of 6 bytes: 1000 bytes of dictionary for each input. */
+            char text[8];
+            snprintf(text, sizeof text, "%02zu%04zu", i, j % 100);
+            free((void *)(uintptr_t)inputs[i].s.values.items[j].data);
+            uint8_t *copy = malloc(6);
+            assert_non_null(copy);
+            memcpy(copy, text, 6);
+            inputs[i].s.values.items[j] = firn_slice_of(copy, 6);
+        }
+        make_input(&inputs[i], &column, 4000, &options);
+        pieces[i] =
+            (firn_parquet_piece){.file = inputs[i].file, .row_count = 4000, .mappings = &mapping};
+    }
+    firn_parquet_schema_element elements[16];
+    size_t count = column_elements(&column, 1, elements, 16);
+    firn_buffer sink = firn_buffer_with_maximum(1000);
+    firn_write_to destination = {stream_sink, &sink};
+    firn_parquet_file_writer *file = NULL;
+    check_ok(firn_parquet_file_writer_new(elements, count, &options, &destination, &file, &error),
+             &error);
+    static const int64_t cases[][4] = {
+        {6000, false, 24000, 24000}, {3500, true, 12000, 24000}, {1500, true, 4000, 12000}};
+    for (size_t i = 0; i < 3; i++) {
+        firn_parquet_dictionary_reach reach = {0};
+        firn_parquet_rewrite_options how = {.copy_pages = true};
+        options.dictionary_size_bytes = (int32_t)cases[i][0];
+        check_ok(firn_parquet_measure_dictionaries(pieces, 6, firn_parquet_file_writer_schema(file),
+                                                   0, &options, &how, &reach, &error),
+                 &error);
+        assert_int_equal(reach.outgrows, cases[i][1]);
+        assert_int_equal(reach.rows, cases[i][2]);
+        assert_int_equal(reach.rows_at_twice, cases[i][3]);
+    }
+    firn_parquet_file_writer_free(file);
+    firn_buffer_release(&sink);
+    for (size_t i = 0; i < 6; i++) input_release(&inputs[i]);
+}
+
+typedef struct allocation_case {
+    const firn_parquet_piece *pieces;
+    size_t piece_count;
+    const column_case *column;
+    firn_parquet_write_options options;
+} allocation_case;
+
+static firn_status rewrite_once(void *context, firn_error *error) {
+    const allocation_case *c = context;
+    output out = {0};
+    firn_status status =
+        rewrite(c->pieces, c->piece_count, c->column, &c->options, true, &out, error);
+    firn_buffer_release(&out.file.bytes);
+    return status;
+}
+
+static void each_allocation_may_fail(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(BYTE_ARRAY)};
+    for (int i = 0; i < 8; i++) {
+        run r = run_of(&column, 1 + i % 2, FIRN_PARQUET_SNAPPY);
+        r.mix = (stream_mix){i / 2 == 1 ? 30 : EVERY_VALUE, 20};
+        if (i / 2 == 2) r.in.dictionary_size_bytes = 0;
+        if (i / 2 == 3) r.out.compression = FIRN_PARQUET_UNCOMPRESSED;
+        if (i / 2 == 3) r.in.dictionary_size_bytes = 0;
+        input inputs[2] = {0};
+        firn_parquet_piece pieces[2];
+        firn_parquet_leaf_mapping mapping = identity();
+        int64_t rows = i / 2 == 3 ? 4500 : 1500;
+        r.in.page_row_limit = i / 2 == 3 ? 4500 : 700;
+        for (size_t j = 0; j < 2; j++) {
+            inputs[j].s = stream_random(&random, &column, rows, r.mix);
+            if (i / 2 == 0) make_distinct(&inputs[j].s, &column.leaf);
+            inputs[j].force_dictionary = i / 2 == 0;
+            make_input(&inputs[j], &column, rows, &r.in);
+            pieces[j] = (firn_parquet_piece){
+                .file = inputs[j].file, .row_count = rows, .mappings = &mapping};
+        }
+        allocation_case c = {pieces, 2, &column, r.out};
+        check_each_allocation(rewrite_once, &c);
+        for (size_t j = 0; j < 2; j++) input_release(&inputs[j]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unique_dictionaries_move),
+        cmocka_unit_test(repeating_dictionaries_are_remapped),
+        cmocka_unit_test(hopeless_dictionaries_are_dropped),
+        cmocka_unit_test(small_plain_pages_are_joined),
+        cmocka_unit_test(optional_and_required_are_mixed),
+        cmocka_unit_test(codecs_change_without_decoding),
+        cmocka_unit_test(bounded_integers_get_a_dictionary),
+        cmocka_unit_test(a_range_may_be_a_lie),
+        cmocka_unit_test(dictionaries_are_measured),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
