@@ -157,7 +157,7 @@ typedef struct output {
     uint8_t minimum[64], maximum[64];
     size_t minimum_size, maximum_size;
     firn_parquet_rewrite_counts rewrite;
-    bool told_lies; /* by the test: what is copied is not true then */
+    bool told_lies;       /* by the test: what is copied is not true then */
     bool no_joined_pages; /* asked for */
 } output;
 
