@@ -19,7 +19,7 @@ def normalise(world, text):
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uuid>", text)
     text = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "<time>", text)
     text = re.sub(r"\b\d{15,19}\b", "<id>", text)
-    text = re.sub(r'"(\w*bytes)": \d{4,}', r'"\1": <size>', text)
+    text = re.sub(r'"(\w*bytes|bytes_\w+)": \d{4,}', r'"\1": <size>', text)
     text = re.sub(r"\b\d+(\.\d)? (B|KB|MB|GB|TB)(?![A-Za-z])", "<size>", text)
     text = re.sub(r"\b(\d+ min )?\d+(\.\d)? s\b", "<duration>", text)
     # Column widths follow from what was replaced.
