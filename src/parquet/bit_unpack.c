@@ -46,13 +46,13 @@ static inline uint64_t load_64(const uint8_t *in) {
         }                                                                                          \
     }
 
+/* Formatting these lists is not stable. */
+/* clang-format off */
 #define EACH_WIDTH_TO_8(X) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 #define EACH_WIDTH_TO_32(X)                                                                        \
-    X(1)                                                                                           \
-    EACH_WIDTH_TO_8(X)                                                                             \
-    X(9)                                                                                           \
-    X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24)      \
-        X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
+    X(1) EACH_WIDTH_TO_8(X) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)       \
+    X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
+/* clang-format on */
 
 EACH_WIDTH_TO_32(DEFINE_UNPACK_32)
 EACH_WIDTH_TO_8(DEFINE_UNPACK_8)
