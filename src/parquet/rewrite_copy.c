@@ -109,18 +109,19 @@ static bool is_alone(const firn_parquet_rewriter *rewriter, const firn_parquet_p
            rewriter->output->node->element->type == FIRN_PARQUET_BOOLEAN;
 }
 
-/* What is wrong with bytes that were moved is wrong in the file that they came from. */
-static firn_status take_part(firn_parquet_rewriter *rewriter, const firn_parquet_part *part,
-                             firn_error *error) {
-    return firn_error_wrap(error,
-                           firn_parquet_chunk_writer_append_part(rewriter->writer, part, error),
-                           "%s", rewriter->piece->file->source.name);
+/* What is wrong with a part is wrong with the page that it came from. */
+static firn_status give_part(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                             const firn_parquet_part *part, firn_error *error) {
+    firn_status status = firn_parquet_chunk_writer_append_part(rewriter->writer, part, error);
+    return firn_error_wrap(error, status, "%s: row group %zu: page at byte %llu",
+                           rewriter->piece->file->source.name, rewriter->piece->row_group,
+                           (unsigned long long)page->file_offset);
 }
 
 static firn_status append_part(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
                                const firn_parquet_part *part, firn_parquet_way way,
                                firn_error *error) {
-    FIRN_TRY(take_part(rewriter, part, error));
+    FIRN_TRY(give_part(rewriter, page, part, error));
     note_moved(rewriter, part->row_count, part->level_count, part->value_count,
                covers(&part->bounds) || part->value_count == 0);
     firn_parquet_count_page(rewriter, way, page->header.compressed_size);
@@ -303,7 +304,7 @@ firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *
     part.body = dictionary->body;
     part.raw_size = (size_t)dictionary->header.uncompressed_size;
     part.bounds = bounds_of(rewriter, NULL, (int64_t)part.level_count);
-    FIRN_TRY(take_part(rewriter, &part, error));
+    FIRN_TRY(give_part(rewriter, dictionary, &part, error));
     note_moved(rewriter, rows, part.level_count, part.value_count, covers(&part.bounds));
     firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_MOVED,
                             bytes + dictionary->header.compressed_size);

@@ -1,4 +1,4 @@
-"""read_with_spark.py FOLDER: what test_rewrite_readers left in FOLDER (FIRN_KEEP_CASES=FOLDER), read by Spark, vectorised and not. Each
+"""read_with_spark.py FOLDER: what test_rewrite_readers left in FOLDER (FIRN_KEEP_CASES=FOLDER, FIRN_CASES_FOR=spark), read by Spark, vectorised and not. Each
 out.parquet must hold the rows of expected.parquet, which PyArrow wrote. FIRN_SPARK names the folder of a Spark installation."""
 import glob
 import os
