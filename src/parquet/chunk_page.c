@@ -76,7 +76,11 @@ static firn_status encode_page_values(firn_parquet_chunk_writer *writer, firn_sl
                                       firn_parquet_encoding *encoding, firn_error *error) {
     *encoding = FIRN_PARQUET_PLAIN;
     firn_buffer_clear(&writer->values);
-    if (writer->mode == FIRN_PARQUET_MODE_DICTIONARY && writer->page.value_count > 0) {
+    /*
+     * A page of nulls among index pages is one, too: where it was PLAIN, Spark 4.1's vectorised reader fails on the pages of a
+     * repeated column that follow.
+     */
+    if (writer->mode == FIRN_PARQUET_MODE_DICTIONARY && writer->dictionary.count > 0) {
         *encoding = FIRN_PARQUET_RLE_DICTIONARY;
         FIRN_TRY(encode_indices(writer, error));
     } else if (writer->element->type == FIRN_PARQUET_BOOLEAN) {
