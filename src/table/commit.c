@@ -48,12 +48,11 @@ out:
 
 /** Snapshots must not go back in time along a table's log. */
 static int64_t snapshot_time(const firn_table *table) {
-    int64_t now = firn_clock_now_ms();
-    if (now < table->metadata->last_updated_ms) now = table->metadata->last_updated_ms;
-    if (table->snapshot != NULL && now < table->snapshot->timestamp_ms) {
-        now = table->snapshot->timestamp_ms;
+    int64_t time = firn_table_metadata_change_time(table->metadata, firn_clock_now_ms());
+    if (table->snapshot != NULL && time < table->snapshot->timestamp_ms) {
+        time = table->snapshot->timestamp_ms;
     }
-    return now;
+    return time;
 }
 
 static firn_status snapshot_json(const firn_commit_work *work, const char *list, json_t **out,
