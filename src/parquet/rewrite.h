@@ -20,6 +20,13 @@ typedef enum firn_parquet_conversion {
     FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS /**< int32 millis → int64 micros */
 } firn_parquet_conversion;
 
+/** What nulls of a flat, optional INT64 leaf become, and all of it where the file lacks the leaf. */
+typedef enum firn_parquet_fill {
+    FIRN_PARQUET_FILL_NONE,
+    FIRN_PARQUET_FILL_VALUE,     /**< the piece's fill value */
+    FIRN_PARQUET_FILL_ROW_NUMBER /**< the piece's fill value + the row's number in its file, from 0 */
+} firn_parquet_fill;
+
 /** For one output leaf and one input file. */
 typedef struct firn_parquet_leaf_mapping {
     /** The input leaf that gives levels (and values, unless levels_only); -1: no leaf at all, every row is one null (or `constant`) at definition level `absent_definition_level`. */
@@ -33,6 +40,7 @@ typedef struct firn_parquet_leaf_mapping {
     bool levels_identical; /**< the map is the identity and both maxima agree */
     firn_parquet_conversion conversion;
     int64_t factor;
+    firn_parquet_fill fill;
     /** levels_only or input_leaf -1: the value wherever the mapped level is the output's maximum (initial default), PLAIN form; data == NULL: none. */
     firn_slice constant;
 } firn_parquet_leaf_mapping;
@@ -47,6 +55,11 @@ typedef struct firn_parquet_piece {
     const firn_parquet_leaf_mapping *mappings; /**< one per output leaf */
     /** One per output leaf, or NULL: NaN count of the whole row group if known from elsewhere, -1 unknown. */
     const int64_t *nan_counts;
+    /** Rows of the row group that go, ascending, each once; those outside of the run don't matter. */
+    const int64_t *dropped_rows;
+    size_t dropped_count;
+    /** One per output leaf, or NULL: for mappings with a fill; -1: nulls stay null. */
+    const int64_t *fill_values;
 } firn_parquet_piece;
 
 typedef struct firn_parquet_rewrite_options {

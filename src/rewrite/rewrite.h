@@ -5,6 +5,7 @@
 #include "base/threads.h"
 #include "data/write_options.h"
 #include "parquet/rewrite.h"
+#include "puffin/roaring.h"
 #include "table/journal.h"
 
 typedef struct firn_rewrite_progress {
@@ -31,6 +32,9 @@ typedef struct firn_rewrite_settings {
 typedef struct firn_rewrite_group {
     const firn_live_file *const *inputs;
     size_t input_count;
+    const firn_roaring *const
+        *deleted; /**< one per input, rows that go (NULL: none); NULL: none at all */
+    bool lineage; /**< outputs hold _row_id and _last_updated_sequence_number (design, section 7) */
     const firn_partition_spec *spec;
     size_t
         output_count; /**< planned number of files; rows are cut into this many runs of about equal bytes */
@@ -42,7 +46,7 @@ typedef struct firn_rewrite_result {
     firn_data_file *
         outputs; /**< with metrics, split offsets, partition, sort order id 0 unless all inputs share one and order is kept in a single run */
     size_t output_count;
-    int64_t rows_in, rows_out;
+    int64_t rows_in, rows_deleted, rows_out;
     int64_t bytes_in, bytes_out;
     int64_t bytes_copied, bytes_encoded; /**< compressed input bytes, by the way that they went */
     firn_parquet_rewrite_counts

@@ -37,4 +37,19 @@ firn_status firn_table_commit_files(firn_table *table, firn_journal *journal,
                                     const firn_file_change *change, firn_commit_result *out,
                                     firn_error *error);
 
+/**
+ * Says what is to change, for the state that the table is pinned to. Called before the first attempt, and again (`moved`) when the ref has moved meanwhile: the table has then been loaded anew, what was borrowed from
+ * its old state is gone. CONFLICT: the change can't be made to that state. What `change` points to lives until the next call or the end of the commit.
+ */
+typedef struct firn_change_source {
+    firn_status (*build)(void *context, firn_table *table, bool moved, firn_file_change *change,
+                         firn_error *error);
+    void *context;
+} firn_change_source;
+
+/** Like firn_table_commit_files, with a change that is made to fit whatever the ref has become (design, 6.3 items 2 to 4). */
+firn_status firn_table_commit_changes(firn_table *table, firn_journal *journal,
+                                      const firn_change_source *source, firn_commit_result *out,
+                                      firn_error *error);
+
 #endif

@@ -61,8 +61,11 @@ firn_status firn_compact_error_wrap(const firn_table *table, const firn_compact_
 static firn_status check_group(const planner *plan, const firn_rewrite_settings *settings,
                                size_t index, int64_t sample_bytes, firn_error *error) {
     firn_compact_group *group = &plan->out->groups[index];
-    firn_rewrite_group input = {group->files, group->file_count, group->spec, group->output_count,
-                                index};
+    firn_rewrite_group input = {.inputs = group->files,
+                                .input_count = group->file_count,
+                                .spec = group->spec,
+                                .output_count = group->output_count,
+                                .group_number = index};
     firn_status status = firn_rewrite_check(settings, &input, error);
     if (status == FIRN_OK) {
         status = expect_outputs(plan, settings, &input, group, sample_bytes, error);

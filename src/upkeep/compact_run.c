@@ -59,8 +59,11 @@ static firn_status take_outputs(runner *run, const firn_rewrite_result *result, 
 static firn_status run_group(runner *run, const firn_compact_group *group, size_t number,
                              firn_error *error) {
     firn_rewrite_result result = {0};
-    firn_rewrite_group input = {group->files, group->file_count, group->spec, group->output_count,
-                                number};
+    firn_rewrite_group input = {.inputs = group->files,
+                                .input_count = group->file_count,
+                                .spec = group->spec,
+                                .output_count = group->output_count,
+                                .group_number = number};
     firn_status status = firn_rewrite_binpack(&run->settings, &input, &result, error);
     if (status != FIRN_OK) return firn_compact_error_wrap(run->table, group, status, error);
     FIRN_CHECK(take_outputs(run, &result, error));

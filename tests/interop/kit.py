@@ -4,6 +4,7 @@ From the environment: FIRN (the program), FIRN_FAULTS (its build with faults), F
 of rows.py), FIRN_SPARK (optional: Spark's folder), FIRN_CI=1 (then nothing may be skipped).
 """
 import argparse
+import fcntl
 import json
 import os
 import shutil
@@ -43,6 +44,10 @@ except ImportError as missing:
 
 sys.path.insert(0, TOOLS)
 import rows  # noqa: E402
+
+# One process at a time has the folder, whichever build it tests; the lock goes with the process.
+_fixtures_lock = open(FIXTURES + ".lock", "a")  # noqa: SIM115
+fcntl.flock(_fixtures_lock, fcntl.LOCK_EX)
 
 _state = tempfile.mkdtemp(prefix="firn-state-")
 os.environ["FIRN_STATE_DIR"] = _state
