@@ -12,8 +12,11 @@
 bool firn_delete_may_apply(const firn_table_metadata *metadata, const firn_manifest_entry *deletes,
                            const firn_manifest_entry *data);
 
-/** The one data file that a position delete file or vector is for, or NULL: it may hold several. By referenced_data_file, else equal, whole bounds of file_path. */
-const char *firn_delete_single_file(const firn_data_file *deletes);
+/**
+ * Whether a position delete file or vector is for one data file only; *path gets that file's, as recorded (borrowed, not zero-terminated). By referenced_data_file, else equal bounds of
+ * file_path that can't have been cut: longer than 16 characters, with the ending of a data file. Locations are the same where their keys are (base/location.h).
+ */
+bool firn_delete_single_file(const firn_data_file *deletes, firn_slice *path);
 
 typedef struct firn_delete_index firn_delete_index;
 

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/location.h"
 #include "base/read_at.h"
 
 typedef struct firn_storage firn_storage;
@@ -132,25 +133,5 @@ firn_status firn_storage_list(firn_storage *storage, const char *prefix,
                               firn_storage_list_visitor visit, void *context, firn_error *error);
 
 firn_storage_counters firn_storage_count(const firn_storage *storage);
-
-/**
- * Key for comparing locations only, never used to rewrite a recorded path: s3 = s3a = s3n;
- * "file:/x", "file:///x" and "/x" are equal; relative local paths are made absolute. On the local
- * disk runs of slashes, "." segments and trailing slashes don't matter, as they don't to the file
- * system; object-store keys stay as they are. Owned (firn_free); NULL when memory is out.
- */
-char *firn_location_key(const char *location);
-
-/** The local path inside a location, or NULL when it isn't local. Borrowed from `location`. */
-const char *firn_location_local_path(const char *location);
-
-/**
- * A relative local path against the working folder; anything else unchanged. What is recorded in a
- * catalog must not depend on where firn was started. Owned (firn_free); NULL when memory is out.
- */
-char *firn_location_absolute(const char *location);
-
-/** The scheme before "://", as a length at the start of `location`; 0 for none. */
-size_t firn_location_scheme(const char *location);
 
 #endif

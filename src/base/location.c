@@ -1,10 +1,12 @@
+#include "base/location.h"
+
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "storage/storage.h"
 
 static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
