@@ -99,6 +99,8 @@ firn_status firn_data_bloom_filters(const firn_table_metadata *metadata, const f
     firn_parquet_bloom_options *options = firn_arena_alloc(arena, leaf_count, sizeof *options);
     if (options == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < leaf_count; i++) {
+        options[i] = (firn_parquet_bloom_options){0};
+        if (leaf_field_ids[i] < 0) continue;
         const char *name = firn_schema_full_name(schema, leaf_field_ids[i], arena);
         if (name == NULL) return firn_fail_memory(error);
         options[i].maximum_bytes = maximum;

@@ -119,7 +119,6 @@ static firn_status add_upper(filling *fill, const firn_field *field, firn_metric
 
 static firn_status fill_leaf(filling *fill, const firn_field *field, firn_metrics_mode mode,
                              const firn_leaf_totals *totals, firn_error *error) {
-    if (mode.kind == FIRN_METRICS_NONE) return FIRN_OK;
     firn_data_file *out = fill->out;
     add_count(&out->column_sizes, fill->size_ids, fill->sizes, field->id, totals->compressed_bytes);
     add_count(&out->value_counts, fill->value_ids, fill->values, field->id, totals->levels);
@@ -168,6 +167,7 @@ firn_status firn_metrics_fill(const firn_schema *schema, const int32_t *leaf_fie
     out->lower_bounds = (firn_bound_map){fill.lower_ids, fill.lowers, 0, true};
     out->upper_bounds = (firn_bound_map){fill.upper_ids, fill.uppers, 0, true};
     for (size_t i = 0; i < leaf_count; i++) {
+        if (modes[i].kind == FIRN_METRICS_NONE) continue;
         const firn_field *field = firn_schema_find(schema, leaf_field_ids[i]);
         if (field == NULL) {
             return firn_fail(error, FIRN_INVALID, "no column has field id %d", leaf_field_ids[i]);

@@ -19,7 +19,7 @@ typedef struct firn_metrics_mode {
 
 /**
  * The mode of each leaf: write.metadata.metrics.column.<name>, else write.metadata.metrics.default, else truncate(16) for the first
- * write.metadata.metrics.max-inferred-column-defaults (100) columns and none beyond; sort columns promoted to truncate(16). Leaves below lists and maps get counts at most (no bounds).
+ * write.metadata.metrics.max-inferred-column-defaults (100) columns and none beyond; sort columns promoted to truncate(16). Leaves below lists and maps get counts at most (no bounds), those within a variant (id -1) nothing.
  */
 firn_status firn_metrics_modes(const firn_table_metadata *metadata, const firn_schema *schema,
                                const int32_t *leaf_field_ids, size_t leaf_count,

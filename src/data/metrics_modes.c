@@ -158,6 +158,10 @@ firn_status firn_metrics_modes(const firn_table_metadata *metadata, const firn_s
     if (names == NULL) return firn_fail_memory(error);
     FIRN_CHECK(read_defaults(metadata, schema, &defaults, error));
     for (size_t i = 0; i < leaf_count; i++) {
+        if (leaf_field_ids[i] < 0) {
+            modes[i] = (firn_metrics_mode){FIRN_METRICS_NONE, 0};
+            continue;
+        }
         const char *name = firn_schema_full_name(schema, leaf_field_ids[i], names);
         if (name == NULL) {
             status =

@@ -9,6 +9,7 @@ typedef FIRN_VECTOR(firn_parquet_schema_element) element_list;
 
 typedef struct builder {
     element_list elements;
+    const firn_parquet_schema *like; /* nullable: whose variants are taken as a model */
     firn_arena *arena;
 } builder;
 
@@ -117,6 +118,42 @@ static firn_status add_fields(builder *build, const firn_type *type, const char 
     return FIRN_OK;
 }
 
+static firn_status add_copy(builder *build, const firn_parquet_node *node, firn_error *error) {
+    firn_parquet_schema_element element = *node->element;
+    element.name = firn_arena_strdup(build->arena, element.name);
+    if (element.name == NULL) return firn_fail_memory(error);
+    element.has_field_id = false;
+    element.field_id = 0;
+    element.logical.crs = NULL;
+    FIRN_TRY(firn_vector_push(&build->elements, error, element));
+    for (size_t i = 0; i < node->child_count; i++) {
+        FIRN_TRY(add_copy(build, node->children[i], error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status add_variant(builder *build, const firn_field *field, const char *name,
+                               firn_parquet_repetition repetition, firn_error *error) {
+    const firn_parquet_node *model =
+        build->like == NULL ? NULL : firn_variant_node(build->like, field->id);
+    size_t children = model == NULL ? 2 : model->child_count;
+    FIRN_TRY(add_group(build, name, true, field->id, repetition, children,
+                       FIRN_PARQUET_LOGICAL_VARIANT, error));
+    build->elements.items[build->elements.count - 1].logical.specification_version = 1;
+    for (size_t i = 0; model != NULL && i < children; i++) {
+        FIRN_TRY(add_copy(build, model->children[i], error));
+    }
+    if (model != NULL) return FIRN_OK;
+    firn_parquet_schema_element element = {.name = "metadata",
+                                           .has_repetition = true,
+                                           .repetition = FIRN_PARQUET_REQUIRED,
+                                           .has_type = true,
+                                           .type = FIRN_PARQUET_BYTE_ARRAY};
+    FIRN_TRY(firn_vector_push(&build->elements, error, element));
+    element.name = "value";
+    return firn_vector_push(&build->elements, error, element);
+}
+
 static firn_status add_list(builder *build, const firn_field *field, const char *name,
                             firn_parquet_repetition repetition, firn_error *error) {
     const firn_field *element = &field->type->fields[0];
@@ -160,6 +197,7 @@ static firn_status add_field(builder *build, const firn_field *field, const char
         return add_fields(build, field->type, field->name, error);
     case FIRN_TYPE_LIST: return add_list(build, field, name, repetition, error);
     case FIRN_TYPE_MAP: return add_map(build, field, name, repetition, error);
+    case FIRN_TYPE_VARIANT: return add_variant(build, field, name, repetition, error);
     default: break;
     }
     firn_parquet_schema_element element = {.name = name,
@@ -175,7 +213,13 @@ static firn_status add_field(builder *build, const firn_field *field, const char
 firn_status firn_parquet_elements_of_schema(const firn_schema *schema, firn_arena *arena,
                                             const firn_parquet_schema_element **out, size_t *count,
                                             firn_error *error) {
-    builder build = {.arena = arena};
+    return firn_parquet_elements_like(schema, NULL, arena, out, count, error);
+}
+
+firn_status firn_parquet_elements_like(const firn_schema *schema, const firn_parquet_schema *like,
+                                       firn_arena *arena, const firn_parquet_schema_element **out,
+                                       size_t *count, firn_error *error) {
+    builder build = {.arena = arena, .like = like};
     firn_parquet_schema_element root = {.name = "table",
                                         .num_children = (int32_t)stored_fields(&schema->root)};
     firn_status status;

@@ -1,5 +1,8 @@
 #include "data/plain_value.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "base/bytes.h"
 #include "iceberg/decimal.h"
 
@@ -49,6 +52,30 @@ static firn_status fixed_form(const firn_type *type, firn_parquet_schema_element
     return FIRN_OK;
 }
 
+/* Numbered as in parquet.thrift, EdgeInterpolationAlgorithm. */
+static firn_status edge_algorithm(const firn_type *type, int32_t *out, firn_error *error) {
+    static const char *const names[] = {"spherical", "vincenty", "thomas", "andoyer", "karney"};
+    *out = 0;
+    if (type->edge_algorithm == NULL) return FIRN_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcasecmp(type->edge_algorithm, names[i]) != 0) continue;
+        *out = (int32_t)i;
+        return FIRN_OK;
+    }
+    return firn_fail(error, FIRN_UNSUPPORTED, "%s: the edge algorithm is not known to firn",
+                     type->text);
+}
+
+static firn_status geospatial_form(const firn_type *type, firn_parquet_schema_element *element,
+                                   firn_error *error) {
+    element->type = FIRN_PARQUET_BYTE_ARRAY;
+    element->logical.crs = type->crs;
+    element->logical.kind = FIRN_PARQUET_LOGICAL_GEOMETRY;
+    if (type->kind == FIRN_TYPE_GEOMETRY) return FIRN_OK;
+    element->logical.kind = FIRN_PARQUET_LOGICAL_GEOGRAPHY;
+    return edge_algorithm(type, &element->logical.edge_algorithm, error);
+}
+
 firn_status firn_plain_form_of_type(const firn_type *type, firn_parquet_schema_element *element,
                                     firn_error *error) {
     element->has_type = true;
@@ -91,10 +118,10 @@ firn_status firn_plain_form_of_type(const firn_type *type, firn_parquet_schema_e
         return FIRN_OK;
     case FIRN_TYPE_FIXED: return fixed_form(type, element, error);
     case FIRN_TYPE_BINARY: element->type = FIRN_PARQUET_BYTE_ARRAY; return FIRN_OK;
+    case FIRN_TYPE_GEOMETRY:
+    case FIRN_TYPE_GEOGRAPHY: return geospatial_form(type, element, error);
     case FIRN_TYPE_UNKNOWN:
     case FIRN_TYPE_VARIANT:
-    case FIRN_TYPE_GEOMETRY:
-    case FIRN_TYPE_GEOGRAPHY:
     case FIRN_TYPE_STRUCT:
     case FIRN_TYPE_LIST:
     case FIRN_TYPE_MAP: break;

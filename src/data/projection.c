@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "data/projection_internal.h"
+#include "iceberg/lineage.h"
 
 firn_status firn_projection_fail(const firn_projector *projector, const firn_field *field,
                                  firn_status code, firn_error *error, const char *format, ...) {
@@ -68,6 +69,45 @@ static firn_status align_leaf(const firn_projector *projector, field_pair pair,
                                       error);
 }
 
+/* Within a variant columns are paired by name; both sides must be shredded alike. */
+static firn_status align_variant(const firn_projector *projector, field_pair pair,
+                                 const firn_level_walk *walk, firn_error *error) {
+    bool same =
+        !pair.input->element->has_type && pair.input->child_count == pair.output->child_count;
+    for (size_t i = 0; same && i < pair.output->child_count; i++) {
+        same = firn_variant_same_column(pair.input->children[i], pair.output->children[i]);
+    }
+    if (!same) {
+        return firn_projection_fail(projector, pair.field, FIRN_UNSUPPORTED, error,
+                                    "the file's variant is shredded in another way than that of "
+                                    "the files that it is rewritten with");
+    }
+    for (size_t i = 0; i < pair.output->child_count; i++) {
+        field_pair member = {.field = pair.field,
+                             .output = pair.output->children[i],
+                             .input = pair.input->children[i]};
+        bool adds_level = member.output->element->repetition != FIRN_PARQUET_REQUIRED;
+        firn_level_walk below = *walk;
+        firn_level_walk_step(&below, adds_level, adds_level);
+        if (!member.output->element->has_type) {
+            FIRN_TRY(align_variant(projector, member, &below, error));
+            continue;
+        }
+        firn_parquet_leaf_mapping *mapping = &projector->mappings[member.output->first_leaf];
+        mapping->input_leaf = member.input->first_leaf;
+        mapping->factor = 1;
+        memcpy(mapping->definition_level_map, below.map, sizeof below.map);
+        mapping->levels_identical = is_identity(&below);
+    }
+    return FIRN_OK;
+}
+
+static void set_fill(const firn_projector *projector, const field_pair *member) {
+    firn_parquet_leaf_mapping *mapping = &projector->mappings[member->output->first_leaf];
+    if (member->field->id == FIRN_ROW_ID_FIELD_ID) mapping->fill = FIRN_PARQUET_FILL_ROW_NUMBER;
+    if (member->field->id == FIRN_LAST_UPDATED_FIELD_ID) mapping->fill = FIRN_PARQUET_FILL_VALUE;
+}
+
 static firn_status align_members(const firn_projector *projector, const firn_type *type,
                                  field_pair parent, const firn_level_walk *walk,
                                  firn_error *error) {
@@ -81,9 +121,10 @@ static firn_status align_members(const firn_projector *projector, const firn_typ
         if (member.input == NULL) {
             FIRN_TRY(firn_projection_missing(projector, member.field, member.output, parent.input,
                                              walk, error));
-            continue;
+        } else {
+            FIRN_TRY(align_field(projector, member, parent.input, walk, error));
         }
-        FIRN_TRY(align_field(projector, member, parent.input, walk, error));
+        if (parent.field == NULL) set_fill(projector, &member);
     }
     return FIRN_OK;
 }
@@ -150,6 +191,7 @@ static firn_status align_content(const firn_projector *projector, field_pair pai
     case FIRN_TYPE_STRUCT: return align_struct(projector, pair, walk, error);
     case FIRN_TYPE_LIST: return align_list(projector, pair, walk, error);
     case FIRN_TYPE_MAP: return align_map(projector, pair, walk, error);
+    case FIRN_TYPE_VARIANT: return align_variant(projector, pair, walk, error);
     default: return align_leaf(projector, pair, walk, error);
     }
 }
@@ -188,11 +230,21 @@ static bool all_identical(const firn_projection *projection, size_t input_leaf_c
     for (size_t i = 0; i < projection->leaf_count; i++) {
         const firn_parquet_leaf_mapping *mapping = &projection->mappings[i];
         if (mapping->input_leaf != (int32_t)i || mapping->levels_only ||
-            !mapping->levels_identical || mapping->conversion != FIRN_PARQUET_CONVERT_NONE) {
+            !mapping->levels_identical || mapping->conversion != FIRN_PARQUET_CONVERT_NONE ||
+            mapping->fill != FIRN_PARQUET_FILL_NONE) {
             return false;
         }
     }
     return true;
+}
+
+int32_t *firn_projection_leaf_ids(const firn_parquet_schema *output, firn_arena *arena) {
+    int32_t *ids = firn_arena_alloc(arena, output->leaf_count, sizeof *ids);
+    for (size_t i = 0; ids != NULL && i < output->leaf_count; i++) {
+        const firn_parquet_leaf *leaf = &output->leaves[i];
+        ids[i] = firn_variant_holds_leaf(leaf) ? -1 : leaf->node->element->field_id;
+    }
+    return ids;
 }
 
 firn_status firn_projection_build(const firn_schema *schema, const firn_parquet_schema *output,
@@ -201,7 +253,7 @@ firn_status firn_projection_build(const firn_schema *schema, const firn_parquet_
                                   const firn_name_mapping *mapping, int format_version,
                                   firn_arena *arena, firn_projection *out, firn_error *error) {
     size_t count = output->leaf_count;
-    int32_t *ids = firn_arena_alloc(arena, count, sizeof *ids);
+    int32_t *ids = firn_projection_leaf_ids(output, arena);
     firn_projector projector = {.schema = schema,
                                 .output = output,
                                 .file = file,
@@ -213,7 +265,6 @@ firn_status firn_projection_build(const firn_schema *schema, const firn_parquet_
                                 .mappings =
                                     firn_arena_alloc(arena, count, sizeof *projector.mappings)};
     if (ids == NULL || projector.mappings == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < count; i++) ids[i] = output->leaves[i].node->element->field_id;
     field_pair root = {.output = output->root, .input = file->schema->root};
     if (mapping != NULL && mapping->field_count > 0) {
         root.scope = (firn_mapping_scope){mapping->fields, mapping->field_count};

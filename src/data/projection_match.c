@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "data/projection_internal.h"
+#include "iceberg/lineage.h"
 
 /* Negative ids come from writers that mean "none". */
 static bool has_id(const firn_parquet_node *node) {
@@ -96,6 +97,9 @@ firn_status firn_match_field(const firn_projector *projector, const firn_parquet
     FIRN_TRY(match_by_id(projector, group, field, node, error));
     if (*node != NULL) return FIRN_OK;
     FIRN_TRY(match_by_name(projector, group, scope, field, node, error));
+    /* A column of the user's own may be called as one of row lineage is; it is not meant. */
+    bool reserved = field->id == FIRN_ROW_ID_FIELD_ID || field->id == FIRN_LAST_UPDATED_FIELD_ID;
+    if (*node == NULL && reserved) return FIRN_OK;
     if (*node == NULL) return check_namesake(projector, group, scope, field, error);
     /* Several entries may name one id: what lies below is described by the one that matched. */
     *below = scope_below(mapped_by_name(scope, *node));

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "data/projection_internal.h"
 
@@ -131,6 +132,20 @@ static bool fixed_string(const leaf_types *types) {
            types->file->type_length == types->output->type_length && (annotated || none(types));
 }
 
+static const char *crs_of(const firn_parquet_logical_type *logical) {
+    return logical->crs == NULL ? "OGC:CRS84" : logical->crs;
+}
+
+/* WKB without an annotation is taken to be what the table says; an annotation must say the same. */
+static bool geospatial(const leaf_types *types) {
+    if (types->file->type != FIRN_PARQUET_BYTE_ARRAY) return false;
+    const firn_parquet_logical_type *found = &types->file->logical;
+    const firn_parquet_logical_type *wanted = &types->output->logical;
+    return none(types) ||
+           (found->kind == wanted->kind && found->edge_algorithm == wanted->edge_algorithm &&
+            strcmp(crs_of(found), crs_of(wanted)) == 0);
+}
+
 static bool is_readable(const leaf_types *types) {
     switch (types->table->kind) {
     case FIRN_TYPE_BOOLEAN: return types->file->type == FIRN_PARQUET_BOOLEAN && none(types);
@@ -151,6 +166,8 @@ static bool is_readable(const leaf_types *types) {
     case FIRN_TYPE_BINARY: return byte_string(types);
     case FIRN_TYPE_UUID:
     case FIRN_TYPE_FIXED: return fixed_string(types);
+    case FIRN_TYPE_GEOMETRY:
+    case FIRN_TYPE_GEOGRAPHY: return geospatial(types);
     default: return false;
     }
 }

@@ -88,7 +88,36 @@ static firn_status parse_fixed(const char *rest, const char *text, const char *w
     return type->text == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
-/* geometry, geometry(C), geography, geography(C, A): the parameters are kept as text. */
+/* A parameter without the spaces around it; NULL: it is not given. */
+static firn_status take_parameter(const char *start, size_t length, firn_arena *arena,
+                                  const char **out, firn_error *error) {
+    while (length > 0 && *start == ' ') {
+        start++;
+        length--;
+    }
+    while (length > 0 && start[length - 1] == ' ') length--;
+    if (length == 0) return FIRN_OK;
+    *out = firn_arena_strndup(arena, start, length);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+/* (C) or (C, A), without the parentheses. What stands behind the last comma of a geography is its algorithm. */
+static firn_status take_parameters(firn_type *type, const char *start, size_t length,
+                                   firn_arena *arena, firn_error *error) {
+    size_t end = length;
+    if (type->kind == FIRN_TYPE_GEOGRAPHY) {
+        size_t comma = length;
+        while (comma > 0 && start[comma - 1] != ',') comma--;
+        if (comma > 0) {
+            FIRN_TRY(
+                take_parameter(start + comma, length - comma, arena, &type->edge_algorithm, error));
+            end = comma - 1;
+        }
+    }
+    return take_parameter(start, end, arena, &type->crs, error);
+}
+
+/* geometry, geometry(C), geography, geography(C, A): the parameters are kept as text, too. */
 static firn_status parse_geospatial(const char *rest, firn_type_kind kind, const char *text,
                                     const char *what, firn_type *type, firn_arena *arena,
                                     firn_error *error) {
@@ -100,6 +129,7 @@ static firn_status parse_geospatial(const char *rest, firn_type_kind kind, const
                          text);
     }
     type->kind = kind;
+    if (length > 0) FIRN_TRY(take_parameters(type, rest + 1, length - 2, arena, error));
     type->text = firn_arena_format(
         arena, "%s%.*s", kind == FIRN_TYPE_GEOMETRY ? "geometry" : "geography", (int)length, rest);
     return type->text == NULL ? firn_fail_memory(error) : FIRN_OK;

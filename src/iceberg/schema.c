@@ -75,6 +75,14 @@ int32_t firn_schema_highest_id(const firn_schema *schema) {
     return highest_id_in(&schema->root);
 }
 
+bool firn_type_has_kind(const firn_type *type, firn_type_kind kind) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const firn_type *inner = type->fields[i].type;
+        if (inner->kind == kind || firn_type_has_kind(inner, kind)) return true;
+    }
+    return false;
+}
+
 static bool field_equal(const firn_field *a, const firn_field *b) {
     return a->id == b->id && a->required == b->required && strcmp(a->name, b->name) == 0 &&
            firn_type_equal(a->type, b->type);

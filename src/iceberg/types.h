@@ -36,8 +36,10 @@ typedef struct firn_field firn_field;
 
 typedef struct firn_type {
     firn_type_kind kind;
-    int32_t precision, scale; /**< DECIMAL */
-    int32_t length;           /**< FIXED */
+    int32_t precision, scale;   /**< DECIMAL */
+    int32_t length;             /**< FIXED */
+    const char *crs;            /**< GEOMETRY, GEOGRAPHY; NULL: the default, OGC:CRS84 */
+    const char *edge_algorithm; /**< GEOGRAPHY; NULL: the default, spherical */
     const char *
         text; /**< primitive types: as the specification writes it, e.g. "decimal(9,2)"; else NULL */
     /** STRUCT: its fields; LIST: one, named "element"; MAP: two, "key" and "value". */
@@ -83,6 +85,8 @@ const firn_field *firn_schema_find_name(const firn_schema *schema, const char *d
 const char *firn_schema_full_name(const firn_schema *schema, int32_t field_id, firn_arena *arena);
 /** Highest field id at any depth, ids reserved for metadata columns (above 2147483447) left aside; 0 when there is none. */
 int32_t firn_schema_highest_id(const firn_schema *schema);
+/** Whether a field of this kind occurs at any depth. */
+bool firn_type_has_kind(const firn_type *type, firn_type_kind kind);
 bool firn_type_equal(const firn_type *a, const firn_type *b);
 /** Whether the specification's type promotion allows reading `from` as `to` in a table of this format version (equal types too). */
 bool firn_type_can_promote(const firn_type *from, const firn_type *to, int format_version);

@@ -32,12 +32,13 @@ typedef struct firn_rewrite_context {
     const firn_rewrite_settings *settings;
     const firn_rewrite_group *group;
     const firn_table_metadata *metadata;
-    const firn_schema *schema; /**< current: what outputs are written under */
+    const firn_schema *
+        schema; /**< current, with row lineage where the group has it: what outputs are written under */
     firn_arena *arena;
     const firn_parquet_schema_element *elements; /**< the outputs' */
     size_t element_count;
     const firn_parquet_schema *output;
-    const int32_t *leaf_ids; /**< field id of each output leaf */
+    const int32_t *leaf_ids; /**< field id of each output leaf; -1 within a variant */
     const firn_name_mapping *name_mapping;
     firn_input_summary *inputs; /**< one per input of the group */
     firn_parquet_write_options options;
@@ -69,7 +70,8 @@ typedef struct firn_open_input {
     const firn_projection *projection;
     const int64_t *
         nan_counts; /**< one per output leaf, from the manifest, for every row group; NULL: none known */
-    int64_t *nan_room; /**< owns them */
+    int64_t *nan_room;    /**< owns them */
+    int64_t *fill_values; /**< one per output leaf, for row lineage; NULL: none; owned */
 } firn_open_input;
 
 /** Opens input open->index. Release also on failure. CORRUPT when it is not what it was when it was looked at. Thread-safe for different ones. */

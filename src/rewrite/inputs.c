@@ -5,10 +5,32 @@
 #include "base/cancel.h"
 #include "data/location.h"
 #include "data/write_options.h"
+#include "iceberg/lineage.h"
 #include "rewrite/context.h"
 
 /* Rows of a page of dictionary indices: such pages are small, and DuckDB reads few large ones faster. */
 #define INDEX_PAGE_ROWS 131072
+
+/* Variants are written as the inputs have them, who are alike in that: the first stands for all. */
+static firn_status make_elements(firn_rewrite_context *context, firn_error *error) {
+    firn_storage_file *storage_file = NULL;
+    firn_parquet_file *parquet = NULL;
+    firn_status status;
+    if (!firn_type_has_kind(&context->schema->root, FIRN_TYPE_VARIANT) ||
+        context->group->input_count == 0) {
+        return firn_parquet_elements_of_schema(context->schema, context->arena, &context->elements,
+                                               &context->element_count, error);
+    }
+    FIRN_CHECK(firn_storage_open(context->settings->table->storage,
+                                 context->group->inputs[0]->entry.file.path, &storage_file, error));
+    FIRN_CHECK(firn_parquet_file_open(firn_storage_file_source(storage_file), &parquet, error));
+    FIRN_CHECK(firn_parquet_elements_like(context->schema, parquet->schema, context->arena,
+                                          &context->elements, &context->element_count, error));
+out:
+    if (parquet != NULL) firn_parquet_file_close(parquet);
+    if (storage_file != NULL) firn_storage_close(storage_file);
+    return status;
+}
 
 firn_status firn_rewrite_context_init(firn_rewrite_context *context,
                                       const firn_rewrite_settings *settings,
@@ -27,19 +49,18 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
     }
     for (size_t i = 0; i < group->input_count; i++) context->inputs[i].file = group->inputs[i];
     FIRN_TRY(firn_location_check(context->metadata, error));
-    FIRN_TRY(firn_parquet_elements_of_schema(context->schema, context->arena, &context->elements,
-                                             &context->element_count, error));
+    if (group->lineage) {
+        FIRN_TRY(
+            firn_schema_with_lineage(context->schema, context->arena, &context->schema, error));
+    }
+    FIRN_TRY(make_elements(context, error));
     FIRN_TRY(firn_parquet_schema_build(context->elements, context->element_count,
                                        "the table's schema", context->arena, &context->output,
                                        error));
     size_t leaves = context->output->leaf_count;
-    int32_t *ids = firn_arena_alloc(context->arena, leaves, sizeof *ids);
-    if (ids == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < leaves; i++) {
-        ids[i] = context->output->leaves[i].node->element->field_id;
-    }
-    context->leaf_ids = ids;
-    FIRN_TRY(firn_data_bloom_filters(context->metadata, context->schema, ids, leaves,
+    context->leaf_ids = firn_projection_leaf_ids(context->output, context->arena);
+    if (context->leaf_ids == NULL) return firn_fail_memory(error);
+    FIRN_TRY(firn_data_bloom_filters(context->metadata, context->schema, context->leaf_ids, leaves,
                                      context->arena, &context->options.bloom_filters, error));
     context->options.bloom_filter_count = leaves;
     return firn_name_mapping_of_table(context->metadata, context->arena, &context->name_mapping,
@@ -286,6 +307,29 @@ static firn_status find_nan_counts(const firn_rewrite_context *context, firn_ope
     return FIRN_OK;
 }
 
+/*
+ * What rows without lineage of their own inherit (specification, "Row lineage assignment"): an id from the file's first_row_id, which files of a
+ * table that was upgraded to v3 have not got before the first commit after that, and the file's data sequence number.
+ */
+static firn_status find_fill_values(const firn_rewrite_context *context, firn_open_input *open,
+                                    firn_error *error) {
+    if (!context->group->lineage) return FIRN_OK;
+    const firn_manifest_entry *entry = &context->inputs[open->index].file->entry;
+    size_t leaves = context->output->leaf_count;
+    open->fill_values = firn_alloc_array(leaves, sizeof *open->fill_values);
+    if (open->fill_values == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < leaves; i++) {
+        open->fill_values[i] = -1;
+        if (context->leaf_ids[i] == FIRN_ROW_ID_FIELD_ID && entry->file.has_first_row_id) {
+            open->fill_values[i] = entry->file.first_row_id;
+        }
+        if (context->leaf_ids[i] == FIRN_LAST_UPDATED_FIELD_ID) {
+            open->fill_values[i] = entry->sequence_number;
+        }
+    }
+    return FIRN_OK;
+}
+
 static firn_status read_source(firn_rewrite_context *context, firn_open_input *open,
                                firn_error *error) {
     const firn_input_summary *input = &context->inputs[open->index];
@@ -320,7 +364,8 @@ firn_status firn_open_input_open(firn_rewrite_context *context, firn_open_input 
                          file->path);
     }
     FIRN_TRY(find_projection(context, open->parquet, file, &open->projection, error));
-    return find_nan_counts(context, open, error);
+    FIRN_TRY(find_nan_counts(context, open, error));
+    return find_fill_values(context, open, error);
 }
 
 void firn_open_input_release(firn_open_input *open) {
@@ -328,5 +373,6 @@ void firn_open_input_release(firn_open_input *open) {
     if (open->storage_file != NULL) firn_storage_close(open->storage_file);
     firn_buffer_release(&open->whole);
     firn_free(open->nan_room);
+    firn_free(open->fill_values);
     *open = (firn_open_input){.index = open->index};
 }

@@ -157,7 +157,8 @@ static firn_status move_row_group(binpack *work, const firn_plan_row_group *grou
                                          .first_row = planned->first_row,
                                          .row_count = planned->row_count,
                                          .mappings = open->projection->mappings,
-                                         .nan_counts = open->nan_counts};
+                                         .nan_counts = open->nan_counts,
+                                         .fill_values = open->fill_values};
         note_input(&work->file, planned->input);
     }
     firn_status status = move_pieces(work, pieces, group->piece_count, error);
@@ -213,9 +214,9 @@ static firn_status hash_inputs(binpack *work, firn_content_hash *out, firn_error
     firn_live_file *files = firn_alloc_array(group->input_count, sizeof *files);
     if (files == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < group->input_count; i++) files[i] = *group->inputs[i];
-    firn_status status =
-        firn_content_hash_of_files(work->context.settings->table, work->context.schema, files,
-                                   group->input_count, work->context.settings->pool, out, error);
+    firn_status status = firn_content_hash_of_files(
+        work->context.settings->table, work->context.metadata->schema, files, group->input_count,
+        work->context.settings->pool, out, error);
     firn_free(files);
     return status;
 }
@@ -225,9 +226,9 @@ static firn_status hash_outputs(binpack *work, firn_content_hash *out, firn_erro
     firn_live_file *files = firn_alloc_zeroed(result->output_count, sizeof *files);
     if (files == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < result->output_count; i++) files[i].entry.file = result->outputs[i];
-    firn_status status =
-        firn_content_hash_of_files(work->context.settings->table, work->context.schema, files,
-                                   result->output_count, work->context.settings->pool, out, error);
+    firn_status status = firn_content_hash_of_files(
+        work->context.settings->table, work->context.metadata->schema, files, result->output_count,
+        work->context.settings->pool, out, error);
     firn_free(files);
     return status;
 }

@@ -99,6 +99,14 @@ static const type_case cases[] = {
     {"fixed[3]", FIXED, 3, NONE, SAME, 1},
     {"fixed[3]", FIXED, 4, NONE, REFUSED, 0},
     {"fixed[16]", FIXED, 16, OF(UUID), REFUSED, 0},
+    {"geometry", FIRN_PARQUET_BYTE_ARRAY, 0, OF(GEOMETRY), SAME, 1},
+    {"geometry", FIRN_PARQUET_BYTE_ARRAY, 0, NONE, SAME, 1},
+    {"geometry(srid:3857)", FIRN_PARQUET_BYTE_ARRAY, 0, OF(GEOMETRY), REFUSED, 0},
+    {"geometry(OGC:CRS84)", FIRN_PARQUET_BYTE_ARRAY, 0, OF(GEOMETRY), SAME, 1},
+    {"geography", FIRN_PARQUET_BYTE_ARRAY, 0, OF(GEOGRAPHY), SAME, 1},
+    {"geography", FIRN_PARQUET_BYTE_ARRAY, 0, OF(GEOMETRY), REFUSED, 0},
+    {"geography(OGC:CRS84, karney)", FIRN_PARQUET_BYTE_ARRAY, 0, OF(GEOGRAPHY), REFUSED, 0},
+    {"variant", FIRN_PARQUET_BYTE_ARRAY, 0, NONE, REFUSED, 0},
 };
 
 static void check_case(const type_case *test) {
