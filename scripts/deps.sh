@@ -6,7 +6,7 @@ set -eu
 
 product="build-essential cmake ninja-build pkg-config libjansson-dev libyaml-dev libsqlite3-dev
 libssl-dev libzstd-dev libsnappy-dev zlib1g-dev liblz4-dev libbrotli-dev"
-test="libcmocka-dev python3"
+test="libcmocka-dev libroaring-dev python3"
 dev="clang-format-14 python3-venv strace"
 fuzz="clang libclang-rt-14-dev"
 readers="python3-venv openjdk-17-jdk-headless maven"

@@ -10,8 +10,9 @@
 
 static void add_codecs(firn_section *root) {
     static const firn_codec codecs[] = {
-        FIRN_CODEC_UNCOMPRESSED, FIRN_CODEC_SNAPPY, FIRN_CODEC_GZIP,    FIRN_CODEC_DEFLATE,
-        FIRN_CODEC_ZSTD,         FIRN_CODEC_BROTLI, FIRN_CODEC_LZ4_RAW, FIRN_CODEC_LZ4_HADOOP};
+        FIRN_CODEC_UNCOMPRESSED, FIRN_CODEC_SNAPPY,     FIRN_CODEC_GZIP,
+        FIRN_CODEC_DEFLATE,      FIRN_CODEC_ZSTD,       FIRN_CODEC_BROTLI,
+        FIRN_CODEC_LZ4_RAW,      FIRN_CODEC_LZ4_HADOOP, FIRN_CODEC_LZ4_FRAME};
     static const firn_column columns[] = {
         {"codec", "codec"}, {"reads", "reads"}, {"writes", "writes"}};
     firn_rows *rows = firn_section_rows(root, "codecs", "Codecs", columns, 3, NULL);

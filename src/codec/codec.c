@@ -24,12 +24,13 @@ const char *firn_codec_name(firn_codec codec) {
     case FIRN_CODEC_LZ4_RAW: return "lz4_raw";
     case FIRN_CODEC_LZ4_HADOOP: return "lz4";
     case FIRN_CODEC_ZSTD: return "zstd";
+    case FIRN_CODEC_LZ4_FRAME: return "lz4_frame";
     }
     return "unknown";
 }
 
 bool firn_codec_can_read(firn_codec codec) {
-    return codec >= FIRN_CODEC_UNCOMPRESSED && codec <= FIRN_CODEC_ZSTD;
+    return codec >= FIRN_CODEC_UNCOMPRESSED && codec <= FIRN_CODEC_LZ4_FRAME;
 }
 
 bool firn_codec_can_write(firn_codec codec) {
@@ -79,6 +80,7 @@ static firn_status compress(firn_codec codec, int level, firn_slice input, firn_
     case FIRN_CODEC_LZ4_RAW: return firn_lz4_compress(false, input, out, error);
     case FIRN_CODEC_LZ4_HADOOP: return firn_lz4_compress(true, input, out, error);
     case FIRN_CODEC_ZSTD: return firn_zstd_compress(level, input, out, error);
+    case FIRN_CODEC_LZ4_FRAME: return firn_lz4_frame_compress(input, out, error);
     }
     return unknown(codec, error);
 }
@@ -120,6 +122,7 @@ static firn_status decompress(firn_codec codec, firn_slice input, uint8_t *out, 
     case FIRN_CODEC_LZ4_RAW: return firn_lz4_decompress(false, input, out, out_size, error);
     case FIRN_CODEC_LZ4_HADOOP: return firn_lz4_decompress(true, input, out, out_size, error);
     case FIRN_CODEC_ZSTD: return firn_zstd_decompress(input, out, out_size, error);
+    case FIRN_CODEC_LZ4_FRAME: return firn_lz4_frame_decompress(input, &output, error);
     }
     return unknown(codec, error);
 }
@@ -144,6 +147,7 @@ static firn_status decompress_growing(firn_codec codec, firn_slice input, firn_b
     case FIRN_CODEC_LZ4_RAW: return firn_lz4_decompress_growing(false, input, out, error);
     case FIRN_CODEC_LZ4_HADOOP: return firn_lz4_decompress_growing(true, input, out, error);
     case FIRN_CODEC_ZSTD: return firn_zstd_decompress_growing(input, out, error);
+    case FIRN_CODEC_LZ4_FRAME: return firn_lz4_frame_decompress(input, &output, error);
     }
     return unknown(codec, error);
 }

@@ -19,7 +19,8 @@ typedef enum firn_codec {
     FIRN_CODEC_BROTLI,
     FIRN_CODEC_LZ4_RAW,
     FIRN_CODEC_LZ4_HADOOP, /**< Parquet's deprecated LZ4: Hadoop's frames, or a bare block */
-    FIRN_CODEC_ZSTD
+    FIRN_CODEC_ZSTD,
+    FIRN_CODEC_LZ4_FRAME /**< LZ4's own frame format, one frame, as Puffin has it */
 } firn_codec;
 
 /** Level that means "the codec's default as firn's documentation states it". */

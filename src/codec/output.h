@@ -43,5 +43,8 @@ firn_status firn_lz4_decompress(bool hadoop, firn_slice input, uint8_t *out, siz
                                 firn_error *error);
 firn_status firn_lz4_decompress_growing(bool hadoop, firn_slice input, firn_buffer *out,
                                         firn_error *error);
+firn_status firn_lz4_frame_compress(firn_slice input, firn_buffer *out, firn_error *error);
+firn_status firn_lz4_frame_decompress(firn_slice input, firn_codec_output *output,
+                                      firn_error *error);
 
 #endif

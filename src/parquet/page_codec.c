@@ -20,6 +20,7 @@ static size_t greatest_ratio(firn_codec codec) {
     case FIRN_CODEC_UNCOMPRESSED: return 1;
     case FIRN_CODEC_SNAPPY: return 32; /* 64 bytes by a copy of 3 */
     case FIRN_CODEC_LZ4_RAW:
+    case FIRN_CODEC_LZ4_FRAME:
     case FIRN_CODEC_LZ4_HADOOP: return 256; /* 255 by each further length byte */
     case FIRN_CODEC_GZIP:
     case FIRN_CODEC_DEFLATE: return 1040; /* 258 bytes by 2 bits */
