@@ -320,15 +320,14 @@ static firn_status enter_block(firn_avro_reader *reader, firn_error *error) {
     return FIRN_OK;
 }
 
-firn_status firn_avro_reader_next(firn_avro_reader *reader, const firn_avro_plan *plan,
-                                  firn_arena *arena, bool copy, void *record, bool *more,
-                                  firn_error *error) {
+firn_status firn_avro_reader_visit(firn_avro_reader *reader, firn_avro_datum_visitor visit,
+                                   void *context, bool *more, firn_error *error) {
     while (reader->left == 0) {
         *more = reader->next_block < reader->file.size;
         if (!*more) return FIRN_OK;
         FIRN_TRY(enter_block(reader, error));
     }
-    firn_status status = firn_avro_decode(plan, &reader->cursor, arena, copy, record, error);
+    firn_status status = visit(context, &reader->cursor, error);
     if (status != FIRN_OK) {
         return firn_error_wrap(error, status, "record %" PRId64, reader->position);
     }
@@ -339,6 +338,27 @@ firn_status firn_avro_reader_next(firn_avro_reader *reader, const firn_avro_plan
     }
     *more = true;
     return FIRN_OK;
+}
+
+/* What one call of firn_avro_reader_next was given. */
+typedef struct planned_record {
+    const firn_avro_plan *plan;
+    firn_arena *arena;
+    bool copy;
+    void *record;
+} planned_record;
+
+static firn_status decode_planned(void *context, firn_avro_cursor *cursor, firn_error *error) {
+    const planned_record *planned = context;
+    return firn_avro_decode(planned->plan, cursor, planned->arena, planned->copy, planned->record,
+                            error);
+}
+
+firn_status firn_avro_reader_next(firn_avro_reader *reader, const firn_avro_plan *plan,
+                                  firn_arena *arena, bool copy, void *record, bool *more,
+                                  firn_error *error) {
+    planned_record planned = {plan, arena, copy, record};
+    return firn_avro_reader_visit(reader, decode_planned, &planned, more, error);
 }
 
 firn_status firn_avro_reader_count(firn_avro_reader *reader, int64_t *out, firn_error *error) {

@@ -49,6 +49,13 @@ firn_status firn_avro_reader_next(firn_avro_reader *reader, const firn_avro_plan
                                   firn_arena *arena, bool copy, void *record, bool *more,
                                   firn_error *error);
 
+/** Takes exactly one datum of the writer's schema off the cursor. What it borrows is valid until the next call that enters another block. */
+typedef firn_status (*firn_avro_datum_visitor)(void *context, firn_avro_cursor *cursor,
+                                               firn_error *error);
+/** Like firn_avro_reader_next, for a caller that decodes by itself: values need no memory then. */
+firn_status firn_avro_reader_visit(firn_avro_reader *reader, firn_avro_datum_visitor visit,
+                                   void *context, bool *more, firn_error *error);
+
 /** Number of records, from the heads of the blocks alone; does not move the reader. */
 firn_status firn_avro_reader_count(firn_avro_reader *reader, int64_t *out, firn_error *error);
 

@@ -5,12 +5,13 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "data/data_source.h"
 #include "data/row_printer.h"
 
 /* A data file opened for reading under a schema. */
 typedef struct open_file {
-    firn_storage_file *storage_file;
-    firn_parquet_file *parquet;
+    firn_data_source *source;
+    const firn_parquet_file *parquet; /* the source's */
     firn_arena *arena;
     const firn_parquet_schema *output;
     firn_projection projection;
@@ -19,30 +20,12 @@ typedef struct open_file {
 
 static void release(open_file *open) {
     firn_row_printer_free(open->printer);
-    if (open->parquet != NULL) firn_parquet_file_close(open->parquet);
-    if (open->storage_file != NULL) firn_storage_close(open->storage_file);
+    firn_data_source_close(open->source);
     firn_arena_free(open->arena);
-}
-
-static firn_status check_file(const firn_data_file *file, firn_error *error) {
-    if (file->content != FIRN_CONTENT_DATA || file->format != FIRN_FILE_PARQUET) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "%s: only Parquet data files can be read; this "
-                         "is a file of format %s",
-                         file->path,
-                         file->format_text != NULL ? file->format_text
-                                                   : firn_file_format_name(file->format));
-    }
-    if (file->key_metadata.data != NULL) {
-        return firn_fail(error, FIRN_UNSUPPORTED, "%s: the file is encrypted (key_metadata)",
-                         file->path);
-    }
-    return FIRN_OK;
 }
 
 static firn_status open_data_file(firn_table *table, const firn_schema *schema,
                                   const firn_data_file *file, open_file *open, firn_error *error) {
-    FIRN_TRY(check_file(file, error));
     open->arena = firn_arena_new();
     if (open->arena == NULL) return firn_fail_memory(error);
     const firn_parquet_schema_element *elements = NULL;
@@ -52,9 +35,8 @@ static firn_status open_data_file(firn_table *table, const firn_schema *schema,
                                        &open->output, error));
     const firn_name_mapping *mapping = NULL;
     FIRN_TRY(firn_name_mapping_of_table(table->metadata, open->arena, &mapping, error));
-    FIRN_TRY(firn_storage_open(table->storage, file->path, &open->storage_file, error));
-    FIRN_TRY(firn_parquet_file_open(firn_storage_file_source(open->storage_file), &open->parquet,
-                                    error));
+    FIRN_TRY(firn_data_source_open(table->storage, file, &open->source, error));
+    open->parquet = firn_data_source_parquet(open->source);
     FIRN_TRY(firn_projection_build(schema, open->output, open->parquet, file->path, file,
                                    firn_table_metadata_spec(table->metadata, file->spec_id),
                                    mapping, table->metadata->format_version, open->arena,
