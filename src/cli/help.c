@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "config/nearest.h"
 
 #define LINE_WIDTH 80
 

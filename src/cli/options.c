@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/nearest.h"
+#include "base/nearest.h"
 #include "report/format.h"
 
 #define MAXIMUM_OPTIONS 64

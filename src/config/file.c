@@ -8,8 +8,8 @@
 #include <yaml.h>
 
 #include "base/log.h"
+#include "base/nearest.h"
 #include "config/config_internal.h"
-#include "config/nearest.h"
 
 #define MAXIMUM_FILE_SIZE ((size_t)1 << 20)
 

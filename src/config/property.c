@@ -1,7 +1,7 @@
 #include <string.h>
 
+#include "base/nearest.h"
 #include "config/config_internal.h"
-#include "config/nearest.h"
 
 /* The settings of catalogs and of storage as PyIceberg's documentation names them. */
 static const char *const known[] = {

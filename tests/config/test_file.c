@@ -1,5 +1,5 @@
 /* What a firn.yaml may say, and how its mistakes are named. */
-#include "config/nearest.h"
+#include "base/nearest.h"
 #include "config/world.h"
 
 static void refuse(const char *text, const char *part) {

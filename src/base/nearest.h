@@ -1,6 +1,6 @@
 /** The known word that is most like an unknown one, for messages. */
-#ifndef FIRN_CONFIG_NEAREST_H
-#define FIRN_CONFIG_NEAREST_H
+#ifndef FIRN_BASE_NEAREST_H
+#define FIRN_BASE_NEAREST_H
 
 #include <stddef.h>
 
