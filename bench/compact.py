@@ -1,69 +1,29 @@
 """
-compact.py FIRN: 200 files × 30,000 rows become one table of well-sized files, by firn and by DuckDB's decode and encode, and `cat` + `sync` as
-the floor. Runs are interleaved; figures are medians and ratios of one run of this script. See README.md.
+compact.py FIRN [NAME …]: each workload of workloads.py becomes a table of well-sized files, by firn and by DuckDB's decode and encode, with `cat` +
+`sync` as the floor. Runs are interleaved; figures are medians and ratios of one run of this script. See README.md.
 """
 import json
 import os
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
-import threading
 import time
 
-import lineitem
+import workloads
+from measure import measured
 
 FIRN = sys.argv[1]
+ONLY = sys.argv[2:]
 SCALE = float(os.environ.get("BENCH_SCALE", "1"))
 PAIRS = int(os.environ.get("BENCH_PAIRS", "5"))
 FOLDER = os.environ["BENCH_DIR"]
-TARGET = 512 << 20
-HERE = os.path.dirname(os.path.abspath(__file__))
+CONCAT = os.environ.get("FIRN_PARQUET_CONCAT")
 problems = []
 
 
-def shape():
-    """Files and rows in each: whole files at full scale and above, smaller ones below."""
-    if SCALE >= 1:
-        return int(200 * SCALE), 30000
-    files = max(10, int(200 * SCALE ** 0.5))
-    return files, max(100, int(200 * 30000 * SCALE / files))
-
-
-def watch_peak(pid, peak):
-    """Keeps VmHWM of a process, MB, in peak[0]. (Its ru_maxrss would begin with what this Python holds.)"""
-    try:
-        while True:
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-                for line in file:
-                    if line.startswith("VmHWM:"):
-                        peak[0] = max(peak[0], int(line.split()[1]) / 1024)
-            time.sleep(0.005)
-    except OSError:
-        return
-
-
-def measured(command, **options):
-    """(wall seconds, CPU seconds, peak resident MB, standard output) of a whole process."""
-    peak = [0.0]
-    start = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-    watcher = threading.Thread(target=watch_peak, args=(process.pid, peak), daemon=True)
-    watcher.start()
-    out = process.stdout.read()
-    err = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - start
-    watcher.join()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{command[0]} failed: {err.decode(errors='replace')[-2000:]}")
-    return wall, usage.ru_utime + usage.ru_stime, peak[0], out
-
-
 def inputs(folder):
-    data = os.path.join(folder, "warehouse", "bench", "lineitem", "data")
+    data = os.path.join(folder, "warehouse", "bench", "t", "data")
     return sorted(os.path.join(data, n) for n in os.listdir(data) if n.startswith("input-"))
 
 
@@ -80,33 +40,42 @@ def restore(folder, keep):
 def run_firn(folder):
     environment = dict(os.environ, FIRN_STATE_DIR=os.path.join(FOLDER, "state"))
     wall, cpu, peak, out = measured(
-        [FIRN, "compact", "bench.lineitem", "--catalog", os.path.join(folder, "catalog.db"), "--yes", "--json",
-         "--threads", "2"], env=environment)
+        [FIRN, "compact", "bench.t", "--catalog", os.path.join(folder, "catalog.db"), "--yes", "--json",
+         "--threads", "2", "--memory", "64MB"], env=environment)
     return wall, cpu, peak, json.loads(out)
 
 
 DUCKDB = """
-import duckdb, json, resource, sys, time
-files, out, rows = json.load(open(sys.argv[1])), sys.argv[2], int(sys.argv[3])
+import duckdb, json, os, resource, sys, time
+files, out, rows, partition = json.load(open(sys.argv[1])), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+compression = sys.argv[5]
 connection = duckdb.connect(config={"threads": 2, "preserve_insertion_order": True})
 connection.execute("SELECT 1").fetchall()
 def cpu():
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 start, used = time.monotonic(), cpu()
+by = f", PARTITION_BY ({partition}), WRITE_PARTITION_COLUMNS true" if partition else ""
 connection.execute(f"COPY (SELECT * FROM read_parquet($files)) TO '{out}' "
-                   f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {rows})", {"files": files})
-import os
-handle = os.open(out, os.O_RDONLY); os.fsync(handle)
+                   f"(FORMAT parquet, COMPRESSION {compression}, ROW_GROUP_SIZE {rows}{by})", {"files": files})
+written = [os.path.join(d, n) for d, _, names in os.walk(out) for n in names] if partition else [out]
+for path in written:
+    handle = os.open(path, os.O_RDONLY); os.fsync(handle); os.close(handle)
 print(json.dumps({"wall": time.monotonic() - start, "cpu": cpu() - used}))
 """
 
 
-def run_duckdb(files, out, rows):
+def run_duckdb(workload, files, out, rows):
     listing = os.path.join(FOLDER, "files.json")
     with open(listing, "w", encoding="utf-8") as file:
         json.dump(files, file)
-    _, _, peak, output = measured([sys.executable, "-c", DUCKDB, listing, out, str(rows)])
+    if os.path.isdir(out):
+        shutil.rmtree(out)
+    elif os.path.exists(out):
+        os.remove(out)
+    codec = workload.properties["write.parquet.compression-codec"]
+    _, _, peak, output = measured([sys.executable, "-c", DUCKDB, listing, out, str(rows),
+                                   workload.partition_column or "", codec])
     done = json.loads(output.splitlines()[-1])
     return done["wall"], done["cpu"], peak
 
@@ -117,44 +86,42 @@ def run_cat(files, out):
         file.write("\0".join(files) + "\0")
     wall, cpu, peak, _ = measured(
         ["sh", "-c", 'xargs -0 cat < "$1" > "$2" && sync "$2"', "sh", listing, out])
+    os.remove(out)
     return wall, cpu, peak
 
 
-def outputs(folder, keep):
-    data = os.path.join(folder, "warehouse", "bench", "lineitem", "data")
-    return sorted(os.path.join(d, n) for d, _, names in os.walk(data) for n in names
+def run_concat(files, out):
+    """parquet-rs's tool: whole row groups, as small as they were, behind one footer."""
+    return measured([CONCAT, out, *files])[:3]
+
+
+def files_below(folder, keep=()):
+    if os.path.isfile(folder):
+        return [folder]
+    return sorted(os.path.join(d, n) for d, _, names in os.walk(folder) for n in names
                   if os.path.join(d, n) not in keep)
 
 
 def fingerprint(files):
     import duckdb
     connection = duckdb.connect(config={"threads": 2})
-    columns = [row[0] for row in connection.execute("DESCRIBE SELECT * FROM read_parquet($f)", {"f": files}).fetchall()]
+    source = "read_parquet($f, hive_partitioning = false)"
+    columns = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}", {"f": files}).fetchall()]
     hashes = ", ".join(f"sum(hash({c})::HUGEINT)" for c in columns)
-    return connection.execute(
-        f"SELECT count(*), sum(hash({', '.join(columns)})::HUGEINT), {hashes} FROM read_parquet($f)", {"f": files}).fetchall()
+    return connection.execute(f"SELECT count(*), sum(hash({', '.join(columns)})::HUGEINT), {hashes} FROM {source}",
+                              {"f": files}).fetchall()
 
 
-QUERIES = {
-    "scan": "SELECT max(l_orderkey), max(l_partkey), max(l_suppkey), max(l_linenumber), max(l_quantity),"
-            " max(l_extendedprice), max(l_discount), max(l_tax), max(l_returnflag), max(l_linestatus), max(l_shipdate),"
-            " max(l_commitdate), max(l_receiptdate), max(l_shipinstruct), max(l_shipmode), max(l_comment) FROM {0}",
-    "filter": "SELECT sum(l_extendedprice * l_discount) FROM {0} WHERE l_shipdate BETWEEN '1994-01-01' AND '1994-12-31'"
-              " AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24",
-    "group": "SELECT l_returnflag, l_shipmode, count(*), avg(l_quantity) FROM {0} GROUP BY ALL",
-}
-
-
-def read_times(files_of):
+def read_times(queries, files_of):
     """Minimum of ten, interleaved, of each query on each set of files; seconds."""
     import duckdb
     connection = duckdb.connect(config={"threads": 2})
     best = {}
     for _ in range(10):
-        for query, text in QUERIES.items():
+        for query, text in queries.items():
             for name, files in files_of.items():
                 start = time.monotonic()
-                connection.execute(text.format(f"read_parquet({files!r})")).fetchall()
+                connection.execute(text.format(f"read_parquet({files!r}, hive_partitioning = false)")).fetchall()
                 took = time.monotonic() - start
                 best[name, query] = min(best.get((name, query), took), took)
     return best
@@ -167,73 +134,92 @@ def row_groups(files):
     return len(counts), sum(counts) / max(1, len(counts))
 
 
-def bench(writer):
-    files, rows = shape()
-    folder = os.path.join(FOLDER, writer)
-    lineitem.make_table(folder, writer, files, rows, {"write.parquet.compression-codec": "zstd"})
+def median(values, index):
+    return statistics.median(v[index] for v in values)
+
+
+def bench(workload):
+    files, rows = workloads.shape(workload, SCALE)
+    folder = os.path.join(FOLDER, workload.name.replace(", ", "-").replace(",", "").replace(" ", "-"))
+    workloads.make_table(folder, workload, files, rows)
     database = os.path.join(folder, "catalog.db")
     if not os.path.exists(database + ".before"):
         shutil.copyfile(database, database + ".before")
+        with open(os.path.join(folder, "keep.json"), "w", encoding="utf-8") as file:
+            json.dump(files_below(os.path.join(folder, "warehouse")), file)
+    keep = set(json.load(open(os.path.join(folder, "keep.json"), encoding="utf-8")))
     paths = inputs(folder)
-    keep_file = os.path.join(folder, "keep.json")
-    if not os.path.exists(keep_file):
-        everything = [os.path.join(d, n) for d, _, names in os.walk(os.path.join(folder, "warehouse")) for n in names]
-        with open(keep_file, "w", encoding="utf-8") as file:
-            json.dump(everything, file)
-    keep = set(json.load(open(keep_file, encoding="utf-8")))
-    bytes_in = sum(os.path.getsize(p) for p in paths)
-    out = os.path.join(FOLDER, "duckdb-out.parquet")
-    cat = os.path.join(FOLDER, "cat-out")
+    out = {name: os.path.join(FOLDER, name + "-out") for name in ("duckdb", "cat", "concat")}
     runs = {"firn": [], "duckdb": [], "cat": []}
     group_rows = None
     for _ in range(PAIRS):
         restore(folder, keep)
         runs["firn"].append(run_firn(folder))
-        written = outputs(folder, keep)
+        written = files_below(os.path.join(folder, "warehouse", "bench", "t", "data"), keep)
         if group_rows is None:
             group_rows = max(2048, int(row_groups(written)[1]))
-        runs["duckdb"].append(run_duckdb(paths, out, group_rows))
-        runs["cat"].append(run_cat(paths, cat))
-        os.remove(cat)
-    report(writer, files, rows, bytes_in, runs, written, out, paths)
+        runs["duckdb"].append(run_duckdb(workload, paths, out["duckdb"], group_rows))
+        runs["cat"].append(run_cat(paths, out["cat"]))
+    results = {"firn": written, "duckdb": files_below(out["duckdb"])}
+    if CONCAT and workload.name in ("PyArrow, zstd", "1,000 small, PyArrow"):
+        runs["concat"] = [run_concat(paths, out["concat"])]
+        results["concat"] = [out["concat"]]
+    report(workload, files, rows, paths, runs, results)
+    restore(folder, keep)
 
 
-def median(values, index):
-    return statistics.median(v[index] for v in values)
-
-
-def report(writer, files, rows, bytes_in, runs, written, duckdb_out, paths):
-    bytes_out = sum(os.path.getsize(p) for p in written)
-    groups, group_rows = row_groups(written)
+def report(workload, files, rows, paths, runs, results):
+    size = {k: sum(os.path.getsize(p) for p in v) for k, v in {**results, "input": paths}.items()}
+    groups, group_rows = row_groups(results["firn"])
     wall = {k: median(v, 0) for k, v in runs.items()}
     cpu = {k: median(v, 1) for k, v in runs.items()}
     peak = {k: max(r[2] for r in v) for k, v in runs.items()}
-    result = runs["firn"][-1][3]["result"]
-    print(f"\n{files} files × {rows} rows, zstd, by {writer}: {bytes_in / 1e6:.1f} MB -> {bytes_out / 1e6:.1f} MB"
-          f" in {len(written)} files (DuckDB {os.path.getsize(duckdb_out) / 1e6:.1f} MB)")
-    print(f"  wall: DuckDB / firn {wall['duckdb'] / wall['firn']:.2f}   firn / (cat + sync) {wall['firn'] / wall['cat']:.2f}"
-          f"   (firn {wall['firn']:.3f} s)")
-    print(f"  CPU:  DuckDB / firn {cpu['duckdb'] / cpu['firn']:.2f}   firn / (cat + sync) {cpu['firn'] / cpu['cat']:.2f}")
-    print(f"  peak memory: firn {peak['firn']:.0f} MB, DuckDB {peak['duckdb']:.0f} MB (with its Python)")
-    print(f"  row groups out: {groups}, {group_rows:.0f} rows each; bytes copied {result['bytes_copied'] / 1e6:.1f} MB,"
-          f" encoded {result['bytes_encoded'] / 1e6:.1f} MB")
-    counters = runs["firn"][-1][3].get("storage", {})
-    if counters:
-        print(f"  reads {counters.get('reads')}, bytes read {counters.get('bytes_read', 0) / 1e6:.1f} MB,"
-              f" bytes written {counters.get('bytes_written', 0) / 1e6:.1f} MB")
-    if fingerprint(paths) != fingerprint(written):
-        problems.append(f"{writer}: firn's rows differ from the input's")
-    if fingerprint(paths) != fingerprint([duckdb_out]):
-        problems.append(f"{writer}: DuckDB's rows differ from the input's")
-    best = read_times({"firn": written, "duckdb": [duckdb_out], "input": paths})
-    for query in QUERIES:
-        print(f"  reading, {query}: firn's output / DuckDB's output {best['firn', query] / best['duckdb', query]:.2f},"
-              f" firn's output / input {best['firn', query] / best['input', query]:.2f}")
+    document = runs["firn"][-1][3]
+    result = document["result"]
+    print(f"\n{workload.name}: {files} files × {rows} rows, {size['input'] / 1e6:.1f} MB -> {size['firn'] / 1e6:.1f} MB in"
+          f" {len(results['firn'])} files (DuckDB {size['duckdb'] / 1e6:.1f} MB); {groups} row groups of {group_rows:.0f} rows")
+    print(f"  wall: DuckDB / firn {wall['duckdb'] / wall['firn']:.2f} (asked {workload.asked:g})   firn / (cat + sync)"
+          f" {wall['firn'] / wall['cat']:.2f}   (firn {wall['firn']:.3f} s)   CPU: {cpu['duckdb'] / cpu['firn']:.2f},"
+          f" {cpu['firn'] / cpu['cat']:.2f}")
+    print(f"  peak memory: firn {peak['firn']:.0f} MB (asked {workload.peak_asked:g}), DuckDB {peak['duckdb']:.0f} MB (with its Python)"
+          f"   size: firn / input {size['firn'] / size['input']:.3f}")
+    print(f"  bytes copied {result['bytes_copied'] / 1e6:.1f} MB, encoded {result['bytes_encoded'] / 1e6:.1f} MB"
+          + "".join(f"; {k.replace('_', ' ')} {v / 1e6:.1f} MB" if "bytes" in k else f"; {k} {v}"
+                    for k, v in document.get("storage", {}).items() if k in ("reads", "bytes_read", "bytes_written")))
+    wanted = fingerprint(paths)
+    for name, written in results.items():
+        if fingerprint(written) != wanted:
+            problems.append(f"{workload.name}: the rows of {name} differ from the input's")
+    best = read_times(workload.queries, {**results, "input": paths})
+    for name in results:
+        if name == "duckdb":
+            continue
+        print(f"  reading {name}'s output / DuckDB's (/ input): " + ", ".join(
+            f"{q} {best[name, q] / best['duckdb', q]:.2f} ({best[name, q] / best['input', q]:.2f})" for q in workload.queries))
+    if "concat" in runs:
+        print(f"  parquet-concat: wall / firn {wall['concat'] / wall['firn']:.2f}, peak {peak['concat']:.0f} MB")
 
 
-resource.setrlimit(resource.RLIMIT_NOFILE, (min(65536, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
-for name in ("pyarrow", "duckdb"):
-    bench(name)
-for problem in problems:
-    print("PROBLEM:", problem)
-sys.exit(1 if problems else 0)
+def main():
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(65536, limit), limit))
+    for workload in workloads.WORKLOADS:
+        if ONLY and workload.name not in ONLY:
+            continue
+        if workload.needs_spark and not (os.environ.get("FIRN_SPARK") and os.environ.get("FIRN_TOOLS")):
+            if os.environ.get("FIRN_CI") == "1":
+                problems.append(f"{workload.name}: FIRN_SPARK and FIRN_TOOLS name no Spark")
+            else:
+                print(f"\n{workload.name}: left out, FIRN_SPARK and FIRN_TOOLS name no Spark")
+            continue
+        bench(workload)
+    if not CONCAT:
+        print("\nparquet-concat: left out, FIRN_PARQUET_CONCAT names no program")
+        if os.environ.get("FIRN_CI") == "1":
+            problems.append("parquet-concat did not run")
+    for problem in problems:
+        print("PROBLEM:", problem)
+    return 1 if problems else 0
+
+
+sys.exit(main())

@@ -1,7 +1,4 @@
-"""Rows like TPC-H's lineitem, 16 columns, made from a seed; and tables of them by outside writers."""
-import os
-import shutil
-
+"""Rows like TPC-H's lineitem, 16 columns, made from a seed."""
 import numpy as np
 import pyarrow as pa
 
@@ -44,39 +41,3 @@ def batch(seed, rows):
         "l_comment": pa.array(comments(dice, rows), pa.string()),
     })
 
-
-def write_pyarrow(table, path):
-    import pyarrow.parquet as pq
-    pq.write_table(table, path, compression="zstd")
-
-
-def write_duckdb(table, path):
-    import duckdb
-    connection = duckdb.connect()
-    connection.register("input", table)
-    connection.execute(f"COPY input TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
-
-
-WRITERS = {"pyarrow": write_pyarrow, "duckdb": write_duckdb}
-
-
-def make_table(folder, writer, files, rows, properties):
-    """folder/catalog.db with table bench.lineitem over files of the writer, added in place."""
-    from pyiceberg.catalog.sql import SqlCatalog
-    done = os.path.join(folder, f"done-{files}-{rows}")
-    if os.path.exists(done):
-        return
-    shutil.rmtree(folder, ignore_errors=True)
-    data = os.path.join(folder, "warehouse", "bench", "lineitem", "data")
-    os.makedirs(data)
-    paths = []
-    for i in range(files):
-        paths.append(os.path.join(data, f"input-{i:05d}.parquet"))
-        WRITERS[writer](batch(i, rows), paths[-1])
-    catalog = SqlCatalog("default", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"{folder}/warehouse")
-    catalog.create_namespace("bench")
-    table = catalog.create_table("bench.lineitem", schema=batch(0, 1).schema, properties=properties,
-                                 location=os.path.join(folder, "warehouse", "bench", "lineitem"))
-    for start in range(0, files, 50):
-        table.add_files(paths[start:start + 50])
-    open(done, "w").close()

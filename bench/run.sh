@@ -4,6 +4,9 @@
 #   BENCH_DIR     where tables are made (kept); a temporary folder unless set
 #   BENCH_PAIRS   runs of each, interleaved; 5 unless set
 #   FIRN_PYTHON   a Python with bench/requirements.txt; one is made in build-environment unless set
+#   FIRN_SPARK, FIRN_TOOLS   Spark's folder and that of its session script: workloads that Spark writes are left out without them
+#   FIRN_PARQUET_CONCAT      the peer parquet-concat; built into build-environment with cargo unless set, left out where there is no cargo
+# With FIRN_CI=1 nothing may be left out.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 firn=$(realpath "${1:?usage: run.sh FIRN}")
@@ -13,12 +16,21 @@ if [ -z "${FIRN_PYTHON:-}" ]; then
     "$environment/bin/pip" install -q --disable-pip-version-check -r "$here/requirements.txt"
     FIRN_PYTHON="$environment/bin/python"
 fi
+if [ -z "${FIRN_PARQUET_CONCAT:-}" ] && command -v cargo >/dev/null; then
+    rust="$here/../build-environment/rust"
+    cargo install -q --root "$rust" --version 60.1.0 --features cli --bin parquet-concat parquet
+    FIRN_PARQUET_CONCAT="$rust/bin/parquet-concat"
+fi
+export FIRN_PARQUET_CONCAT=${FIRN_PARQUET_CONCAT:-}
 export BENCH_SCALE=${BENCH_SCALE:-1} BENCH_PAIRS=${BENCH_PAIRS:-5}
 if [ -z "${BENCH_DIR:-}" ]; then
     BENCH_DIR=$(mktemp -d)
     trap 'rm -rf "$BENCH_DIR"' EXIT
 fi
 export BENCH_DIR
-exec_status=0
-"$FIRN_PYTHON" "$here/compact.py" "$firn" || exec_status=$?
-exit $exec_status
+build=$(dirname "$firn")
+cmake --build "$build" --target firn-bench-decode >/dev/null
+failed=0
+"$FIRN_PYTHON" "$here/compact.py" "$firn" || failed=1
+"$FIRN_PYTHON" "$here/decode.py" "$build/bench/firn-bench-decode" || failed=1
+exit $failed

@@ -1,9 +1,9 @@
 /*
  * Rewrites Parquet files of one schema into one file, leaf by leaf on one thread, and says how long each column took:
  *
- *     bench_rewrite_leaf [--decode] [--v2] [--rows-per-group N] [--codec N] OUTPUT INPUT...
+ *     firn-bench-rewrite_leaf [--decode] [--v2] [--rows-per-group N] [--codec N] OUTPUT INPUT...
  *
- * Not part of the build: link it with the parquet, codec and base libraries of a release build.
+ * `cmake --build BUILD --target firn-bench-rewrite_leaf` makes it.
  */
 #include <fcntl.h>
 #include <stdio.h>
