@@ -33,4 +33,18 @@ typedef struct firn_parquet_batch {
     uint64_t dictionary_id;
 } firn_parquet_batch;
 
+/** How many of `count` levels are `wanted`. */
+static inline size_t firn_parquet_count_level(const uint8_t *levels, size_t count, uint8_t wanted) {
+    size_t found = 0;
+    size_t i = 0;
+    /* A fixed inner count keeps the sums within a byte and lets the compiler use vectors. */
+    for (; count - i >= 128; i += 128) {
+        uint8_t sum = 0;
+        for (size_t j = 0; j < 128; j++) sum = (uint8_t)(sum + (levels[i + j] == wanted));
+        found += sum;
+    }
+    for (; i < count; i++) found += levels[i] == wanted;
+    return found;
+}
+
 #endif

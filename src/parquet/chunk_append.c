@@ -15,19 +15,6 @@
 #define DECIDING_LEVELS 262144
 #define HOPELESS_VALUES 8192
 
-static size_t count_equal(const uint8_t *bytes, size_t count, uint8_t wanted) {
-    size_t found = 0;
-    size_t i = 0;
-    /* A fixed inner count keeps the sums within a byte and lets the compiler use vectors. */
-    for (; count - i >= 128; i += 128) {
-        uint8_t sum = 0;
-        for (size_t j = 0; j < 128; j++) sum = (uint8_t)(sum + (bytes[i + j] == wanted));
-        found += sum;
-    }
-    for (; i < count; i++) found += bytes[i] == wanted;
-    return found;
-}
-
 /* Where the segment after (level, value) of the batch ends. */
 typedef struct level_segment {
     size_t level, value; /* where it begins */
@@ -115,8 +102,9 @@ static firn_status next_segment(const firn_parquet_chunk_writer *writer,
     segment->value_count =
         batch->value_count == batch->level_count || batch->definition_levels == NULL
             ? segment->level_count
-            : count_equal(batch->definition_levels + segment->level, segment->level_count,
-                          writer->leaf->maximum_definition_level);
+            : firn_parquet_count_level(batch->definition_levels + segment->level,
+                                       segment->level_count,
+                                       writer->leaf->maximum_definition_level);
     if (segment->value_count > batch->value_count - segment->value) {
         return firn_fail(error, FIRN_INVALID, "levels name more than the %zu values given",
                          batch->value_count);
@@ -146,7 +134,7 @@ firn_status firn_parquet_take_levels(const firn_parquet_leaf *leaf, firn_parquet
     if (leaf->maximum_repetition_level > 0) {
         FIRN_TRY(firn_buffer_append(&page->repetition_levels, repetition, level_count, error));
         count_levels(page->repetition_histogram, repetition, level_count);
-        rows = count_equal(repetition, level_count, 0);
+        rows = firn_parquet_count_level(repetition, level_count, 0);
     }
     page->level_count += level_count;
     page->value_count += value_count;

@@ -130,6 +130,7 @@ firn_status firn_parquet_cover_values(firn_parquet_chunk_writer *writer,
     }
     FIRN_TRY(firn_parquet_add_given_bounds(&writer->bounds, given, error));
     writer->bounds.nan_count += given->nan_count;
+    writer->bounds_inexact |= given->inexact;
     /* Another writer may have shortened byte arrays without saying so. */
     writer->bounds_merged = true;
     return FIRN_OK;

@@ -23,6 +23,7 @@ typedef struct firn_parquet_given_bounds {
     bool
         page_only; /**< good for the page; those of the chunk come by firn_parquet_chunk_writer_merge_statistics */
     firn_slice minimum, maximum; /**< data NULL: no value but NaN */
+    bool inexact;                /**< the values may be narrower */
     int64_t nan_count;
 } firn_parquet_given_bounds;
 

@@ -268,9 +268,11 @@ static bool is_usable_bound(const firn_parquet_chunk_writer *writer, firn_slice 
 
 firn_status firn_parquet_chunk_writer_merge_statistics(firn_parquet_chunk_writer *writer,
                                                        firn_slice minimum, firn_slice maximum,
-                                                       int64_t nan_count, firn_error *error) {
+                                                       bool exact, int64_t nan_count,
+                                                       firn_error *error) {
     writer->uncovered_values = 0;
     writer->bounds_merged = true;
+    writer->bounds_inexact |= !exact;
     if (nan_count < 0 && firn_parquet_order_has_nan(writer->order)) {
         writer->nan_count_unknown = true;
     }

@@ -62,10 +62,14 @@ firn_status firn_parquet_chunk_writer_append_page(firn_parquet_chunk_writer *wri
                                                   const firn_parquet_page *page, int64_t row_count,
                                                   int64_t null_count, firn_error *error);
 
-/** Chunk-level statistics of an input whose pages were appended raw: bounds (NULL data: unknown, so the output's are left out) and NaN count (-1: unknown). */
+/**
+ * Chunk-level statistics of an input whose pages were appended raw: bounds (NULL data: unknown, so the output's are left out), exact unless the values
+ * may be narrower, and NaN count (-1: unknown).
+ */
 firn_status firn_parquet_chunk_writer_merge_statistics(firn_parquet_chunk_writer *writer,
                                                        firn_slice minimum, firn_slice maximum,
-                                                       int64_t nan_count, firn_error *error);
+                                                       bool exact, int64_t nan_count,
+                                                       firn_error *error);
 
 /** What a finished chunk holds, for Iceberg's metrics. Slices belong to the chunk. */
 typedef struct firn_parquet_chunk_counts {

@@ -90,7 +90,8 @@ struct firn_parquet_chunk_writer {
     firn_parquet_bounds bounds; /**< of the chunk; NaN count too */
     int64_t uncovered_values;   /**< in pages copied since the last merge_statistics */
     bool bounds_unknown, nan_count_unknown;
-    bool bounds_merged; /**< some came from an input's statistics */
+    bool bounds_merged;  /**< some came from an input's statistics */
+    bool bounds_inexact; /**< and the values may be narrower */
 
     bool has_bloom_filter;
     firn_parquet_bloom_builder bloom_filter;

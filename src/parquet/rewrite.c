@@ -8,7 +8,7 @@
 
 const char *firn_parquet_way_name(firn_parquet_way way) {
     static const char *const names[FIRN_PARQUET_WAY_COUNT] = {
-        "copied", "moved_dictionary", "joined", "recompressed", "remapped", "encoded"};
+        "copied", "moved_dictionary", "joined", "recompressed", "remapped", "encoded", "left_out"};
     return (unsigned)way < FIRN_PARQUET_WAY_COUNT ? names[way] : "unknown";
 }
 
@@ -43,11 +43,12 @@ void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
 
 static firn_status fail_rows(const firn_parquet_rewriter *rewriter, int64_t rows,
                              firn_error *error) {
-    return firn_fail(error, FIRN_CORRUPT,
-                     "%s: row group %zu: column %s holds %lld of the %lld rows from row %lld",
-                     rewriter->piece->file->source.name, rewriter->piece->row_group,
-                     rewriter->output->dotted_path, (long long)rows,
-                     (long long)rewriter->piece->row_count, (long long)rewriter->piece->first_row);
+    return firn_fail(
+        error, FIRN_CORRUPT,
+        "%s: row group %zu: column %s holds %lld of the %lld rows wanted from row %lld",
+        rewriter->piece->file->source.name, rewriter->piece->row_group,
+        rewriter->output->dotted_path, (long long)rows, (long long)rewriter->rows.count,
+        (long long)rewriter->piece->first_row);
 }
 
 firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
@@ -73,7 +74,7 @@ firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
         rewriter->translation = &rewriter->translations[index];
     }
     rewriter->input = NULL;
-    rewriter->whole_row_group = piece->first_row == 0 && piece->row_count == rows;
+    firn_parquet_set_rows(&rewriter->rows, piece, rows);
     rewriter->rows_begun = 0;
     rewriter->copied_values = 0;
     rewriter->page_encoded = false;
@@ -88,15 +89,16 @@ firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
         rewriter->input = &piece->file->schema->leaves[rewriter->mapping->input_leaf];
     }
     rewriter->may_copy = firn_parquet_piece_may_be_copied(rewriter);
-    return firn_error_wrap(error, firn_parquet_check_mapping(rewriter, error), "%s: column %s",
-                           name, rewriter->output->dotted_path);
+    firn_status status = firn_parquet_check_mapping(rewriter, error);
+    if (status == FIRN_OK) status = firn_parquet_set_fill(rewriter, error);
+    return firn_error_wrap(error, status, "%s: column %s", name, rewriter->output->dotted_path);
 }
 
 /* Rows of a leaf that the file has nothing for: one level each. */
 static firn_status append_absent(firn_parquet_rewriter *rewriter, firn_error *error) {
     uint8_t level = rewriter->mapping->absent_definition_level;
     uint8_t maximum = rewriter->output->maximum_definition_level;
-    int64_t left = rewriter->piece->row_count;
+    int64_t left = rewriter->rows.count;
     if (level == FIRN_PARQUET_FORBIDDEN_LEVEL) level = maximum;
     FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->definition_levels, ABSENT_BATCH, 1, error));
     FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->repetition_levels, ABSENT_BATCH, 1, error));
@@ -112,7 +114,8 @@ static firn_status append_absent(firn_parquet_rewriter *rewriter, firn_error *er
                                      : NULL,
         };
         FIRN_TRY(firn_parquet_set_constant(rewriter, &batch,
-                                           level == maximum ? batch.level_count : 0, error));
+                                           level == maximum ? batch.level_count : 0,
+                                           rewriter->mapping->constant, error));
         FIRN_TRY(firn_parquet_chunk_writer_append(rewriter->writer, &batch, error));
         rewriter->counts.rows += count;
         rewriter->counts.levels += count;
@@ -152,9 +155,7 @@ static firn_status convert_values(firn_parquet_rewriter *rewriter, firn_parquet_
 
 static int64_t rows_in(const firn_parquet_batch *batch) {
     if (batch->repetition_levels == NULL) return (int64_t)batch->level_count;
-    int64_t rows = 0;
-    for (size_t i = 0; i < batch->level_count; i++) rows += batch->repetition_levels[i] == 0;
-    return rows;
+    return (int64_t)firn_parquet_count_level(batch->repetition_levels, batch->level_count, 0);
 }
 
 /* Indices into the merged dictionary, or values of another page of such a chunk. */
@@ -180,6 +181,7 @@ static firn_status encode_page(firn_parquet_rewriter *rewriter, const firn_parqu
     } else {
         FIRN_TRY(firn_parquet_chunk_reader_decode(rewriter->reader, &batch, error));
     }
+    FIRN_TRY(firn_parquet_fill_nulls(rewriter, &batch, error));
     FIRN_TRY(firn_parquet_map_batch(rewriter, &batch, &mapped, &rows, past, error));
     FIRN_TRY(append_mapped(rewriter, &mapped, &remapped, error));
     rewriter->rows_begun += rows_in(&batch);
@@ -202,22 +204,6 @@ static firn_status encode_page(firn_parquet_rewriter *rewriter, const firn_parqu
     return FIRN_OK;
 }
 
-/* Rows of a page that its header tells; -1: only its levels do. */
-static int64_t rows_of_page(const firn_parquet_rewriter *rewriter,
-                            const firn_parquet_page_header *header) {
-    if (rewriter->input->maximum_repetition_level == 0) return header->num_values;
-    return header->type == FIRN_PARQUET_DATA_PAGE_V2 && header->num_rows >= 0 ? header->num_rows
-                                                                              : -1;
-}
-
-/* A page that ends before the piece's first row is not decoded. */
-static bool skip_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page) {
-    int64_t rows = rows_of_page(rewriter, &page->header);
-    if (rows < 0 || rows > rewriter->piece->first_row - rewriter->rows_begun) return false;
-    rewriter->rows_begun += rows;
-    return true;
-}
-
 firn_status firn_parquet_open_chunk(firn_parquet_rewriter *rewriter, firn_error *error) {
     const firn_parquet_piece *piece = rewriter->piece;
     size_t leaf = (size_t)rewriter->mapping->input_leaf;
@@ -238,12 +224,9 @@ firn_status firn_parquet_open_chunk(firn_parquet_rewriter *rewriter, firn_error 
                                            error);
 }
 
-static firn_status rewrite_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
-                                bool *past, firn_error *error) {
-    FIRN_TRY(firn_cancel_check(error));
-    if (page->header.num_values == 0) return FIRN_OK;
-    if (rewriter->piece->first_row > 0 && skip_page(rewriter, page)) return FIRN_OK;
-    firn_parquet_verdict verdict = firn_parquet_judge_page(rewriter, page);
+static firn_status move_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                             bool cut, bool *past, firn_error *error) {
+    firn_parquet_verdict verdict = firn_parquet_judge_page(rewriter, page, cut);
     switch (verdict.way) {
     case FIRN_PARQUET_WAY_COPIED: return firn_parquet_copy_page(rewriter, page, error);
     case FIRN_PARQUET_WAY_JOINED: return firn_parquet_join_page(rewriter, page, error);
@@ -252,9 +235,28 @@ static firn_status rewrite_page(firn_parquet_rewriter *rewriter, const firn_parq
     }
 }
 
+static firn_status rewrite_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                                bool *past, firn_error *error) {
+    firn_parquet_page_fate fate;
+    int64_t rows = 0;
+    FIRN_TRY(firn_cancel_check(error));
+    if (page->header.num_values == 0) return FIRN_OK;
+    FIRN_TRY(firn_parquet_page_fate_of(rewriter, page, &fate, &rows, error));
+    switch (fate) {
+    case FIRN_PARQUET_PAGE_BEHIND: *past = true; return FIRN_OK;
+    case FIRN_PARQUET_PAGE_BEFORE: rewriter->rows_begun += rows; return FIRN_OK;
+    case FIRN_PARQUET_PAGE_GOES:
+        rewriter->rows_begun += rows;
+        firn_parquet_count_page(rewriter, FIRN_PARQUET_WAY_LEFT_OUT, page->header.compressed_size);
+        return FIRN_OK;
+    default: return move_page(rewriter, page, fate == FIRN_PARQUET_PAGE_CUT, past, error);
+    }
+}
+
 /* A dictionary whose entries are the values: it need not be looked into. */
 static bool may_move_dictionary(const firn_parquet_rewriter *rewriter) {
-    return rewriter->may_copy && firn_parquet_piece_has_dictionary(rewriter) &&
+    return rewriter->may_copy && rewriter->rows.all &&
+           firn_parquet_piece_has_dictionary(rewriter) &&
            rewriter->output->node->element->type != FIRN_PARQUET_BOOLEAN &&
            firn_parquet_chunk_writer_takes_parts(rewriter->writer, rewriter->may_join);
 }
@@ -285,22 +287,34 @@ static firn_status rewrite_pages(firn_parquet_rewriter *rewriter, firn_error *er
         FIRN_TRY(firn_parquet_chunk_reader_next(rewriter->reader, &page, error));
     }
     int64_t rows = rewriter->counts.rows - before;
-    if (rows != rewriter->piece->row_count || (past && rewriter->whole_row_group)) {
+    if (rows != rewriter->rows.count || (past && rewriter->rows.whole_run)) {
         return fail_rows(rewriter, rows, error);
     }
     return firn_parquet_merge_piece_statistics(rewriter, error);
+}
+
+/* A chunk of which no row stays is not read. */
+static void leave_out_chunk(firn_parquet_rewriter *rewriter) {
+    if (rewriter->input == NULL || rewriter->rows.dropped_count == 0) return;
+    int64_t bytes = firn_parquet_chunk_of(rewriter)->total_compressed_size;
+    if (bytes > 0) rewriter->counts.ways[FIRN_PARQUET_WAY_LEFT_OUT].bytes += bytes;
+}
+
+static firn_status rewrite_piece(firn_parquet_rewriter *rewriter, firn_error *error) {
+    if (rewriter->rows.count == 0) {
+        leave_out_chunk(rewriter);
+        return FIRN_OK;
+    }
+    if (rewriter->input != NULL) return rewrite_pages(rewriter, error);
+    return rewriter->fill == FIRN_PARQUET_FILL_NONE ? append_absent(rewriter, error)
+                                                    : firn_parquet_append_filled(rewriter, error);
 }
 
 static firn_status rewrite_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
                                   size_t piece_count, firn_error *error) {
     for (size_t i = 0; i < piece_count; i++) {
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
-        if (rewriter->piece->row_count == 0) continue;
-        if (rewriter->input == NULL) {
-            FIRN_TRY(append_absent(rewriter, error));
-        } else {
-            FIRN_TRY(rewrite_pages(rewriter, error));
-        }
+        FIRN_TRY(rewrite_piece(rewriter, error));
     }
     return FIRN_OK;
 }
@@ -350,6 +364,11 @@ void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter) {
     firn_parquet_scratch_release(&rewriter->repetition_levels);
     firn_parquet_scratch_release(&rewriter->zeros);
     firn_parquet_scratch_release(&rewriter->translated);
+    firn_parquet_scratch_release(&rewriter->kept_definitions);
+    firn_parquet_scratch_release(&rewriter->kept_repetitions);
+    firn_parquet_scratch_release(&rewriter->kept_values);
+    firn_parquet_scratch_release(&rewriter->filled);
+    firn_vector_release(&rewriter->runs);
     firn_buffer_release(&rewriter->part_definitions);
     firn_buffer_release(&rewriter->part_repetitions);
     firn_buffer_release(&rewriter->compressed);
@@ -371,6 +390,7 @@ firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t p
     firn_parquet_rewriter rewriter;
     firn_status status = FIRN_OK;
     firn_parquet_rewriter_init(&rewriter, output, leaf_index, &chosen, rewrite_options);
+    FIRN_CHECK(firn_parquet_check_rows(pieces, piece_count, error));
     FIRN_CHECK(begin(&rewriter, pieces, piece_count, &chosen, error));
     FIRN_CHECK(rewrite_pieces(&rewriter, pieces, piece_count, error));
     FIRN_CHECK(firn_parquet_chunk_writer_finish(rewriter.writer, out, error));

@@ -67,7 +67,7 @@ typedef struct firn_parquet_rewrite_options {
     bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
 } firn_parquet_rewrite_options;
 
-/** How a page's bytes went over; cheapest first. */
+/** How a page's bytes went over; cheapest first, but for the last. */
 typedef enum firn_parquet_way {
     FIRN_PARQUET_WAY_COPIED, /**< the page as it was */
     FIRN_PARQUET_WAY_MOVED,  /**< a dictionary's body became a PLAIN page, its indices went */
@@ -75,6 +75,7 @@ typedef enum firn_parquet_way {
     FIRN_PARQUET_WAY_RECOMPRESSED, /**< encoded values as they were, in another codec */
     FIRN_PARQUET_WAY_REMAPPED, /**< dictionary indices translated into the merged dictionary's */
     FIRN_PARQUET_WAY_ENCODED,  /**< decoded and encoded */
+    FIRN_PARQUET_WAY_LEFT_OUT, /**< all rows of the page go; not decompressed */
     FIRN_PARQUET_WAY_COUNT
 } firn_parquet_way;
 
@@ -105,8 +106,8 @@ typedef struct firn_parquet_tally {
 
 /** What the inputs held, counted while they were read, independent of the writer's own counts. */
 typedef struct firn_parquet_rewrite_counts {
-    int64_t rows, levels, nulls;         /**< in terms of the output leaf, after mapping */
-    int64_t pages_copied, pages_encoded; /**< sums: the first three ways, and the rest */
+    int64_t rows, levels, nulls; /**< that stay, in terms of the output leaf, after mapping */
+    int64_t pages_copied, pages_encoded; /**< sums: the first three ways, and the three after */
     int64_t bytes_copied,
         bytes_encoded; /**< compressed input bytes, likewise; page headers left out */
     firn_parquet_tally ways[FIRN_PARQUET_WAY_COUNT];
@@ -119,8 +120,8 @@ void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
 
 /** How far the dictionaries of a leaf's pieces would go. */
 typedef struct firn_parquet_dictionary_reach {
-    bool outgrows;         /**< a merged dictionary pays, but not all pieces fit below its limit */
-    int64_t rows;          /**< of the pieces, from the first on, whose dictionaries fit */
+    bool outgrows; /**< a merged dictionary pays, but not all pieces fit below its limit */
+    int64_t rows;  /**< row_count of the pieces, from the first on, whose dictionaries fit */
     int64_t rows_at_twice; /**< … with twice the limit */
 } firn_parquet_dictionary_reach;
 

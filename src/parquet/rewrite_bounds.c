@@ -28,7 +28,7 @@ static bool fits_width(const firn_parquet_schema_element *element, firn_slice bo
 
 bool firn_parquet_trusted_page_bounds(const firn_parquet_rewriter *rewriter,
                                       const firn_parquet_statistics *statistics,
-                                      firn_slice *minimum, firn_slice *maximum) {
+                                      firn_parquet_given_bounds *out) {
     const firn_parquet_file_metadata *metadata = rewriter->piece->file->metadata;
     const firn_parquet_schema_element *element = rewriter->input->node->element;
     firn_parquet_order order = firn_parquet_order_of(element);
@@ -40,26 +40,29 @@ bool firn_parquet_trusted_page_bounds(const firn_parquet_rewriter *rewriter,
     if (statistics->min_value.data != NULL && statistics->max_value.data != NULL &&
         metadata->column_orders != NULL && leaf < metadata->column_order_count &&
         metadata->column_orders[leaf] == 1) {
-        if (statistics->has_min_exact && !statistics->min_exact) return false;
-        if (statistics->has_max_exact && !statistics->max_exact) return false;
-        *minimum = statistics->min_value;
-        *maximum = statistics->max_value;
+        out->minimum = statistics->min_value;
+        out->maximum = statistics->max_value;
+        out->inexact = (statistics->has_min_exact && !statistics->min_exact) ||
+                       (statistics->has_max_exact && !statistics->max_exact);
     } else if (statistics->deprecated_min.data != NULL && statistics->deprecated_max.data != NULL &&
                deprecated_is_trusted(order, statistics)) {
-        *minimum = statistics->deprecated_min;
-        *maximum = statistics->deprecated_max;
+        out->minimum = statistics->deprecated_min;
+        out->maximum = statistics->deprecated_max;
+        out->inexact = false;
     } else {
         return false;
     }
-    if (!fits_width(element, *minimum) || !fits_width(element, *maximum)) return false;
-    if (firn_parquet_is_nan(order, *minimum) || firn_parquet_is_nan(order, *maximum)) return false;
-    return firn_parquet_compare(order, *minimum, *maximum) <= 0;
+    if (!fits_width(element, out->minimum) || !fits_width(element, out->maximum)) return false;
+    if (firn_parquet_is_nan(order, out->minimum) || firn_parquet_is_nan(order, out->maximum)) {
+        return false;
+    }
+    return firn_parquet_compare(order, out->minimum, out->maximum) <= 0;
 }
 
-bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter, firn_slice *minimum,
-                                 firn_slice *maximum) {
+bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter,
+                                 firn_parquet_given_bounds *out) {
     return firn_parquet_trusted_page_bounds(rewriter, &firn_parquet_chunk_of(rewriter)->statistics,
-                                            minimum, maximum);
+                                            out);
 }
 
 /* A damaged index is one that is not there. */
@@ -87,14 +90,17 @@ static void load_index(firn_parquet_rewriter *rewriter) {
 }
 
 bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_number,
-                                 firn_slice *minimum, firn_slice *maximum) {
+                                 firn_parquet_given_bounds *out) {
     if (!rewriter->index_loaded) load_index(rewriter);
     rewriter->index_loaded = true;
     const firn_parquet_column_index *index = &rewriter->column_index;
     if (page_number >= index->page_count || index->null_pages[page_number]) return false;
     firn_parquet_statistics statistics = {.min_value = index->min_values[page_number],
                                           .max_value = index->max_values[page_number]};
-    return firn_parquet_trusted_page_bounds(rewriter, &statistics, minimum, maximum);
+    if (!firn_parquet_trusted_page_bounds(rewriter, &statistics, out)) return false;
+    /* Values in an index may be more compact ones that are not on the page (parquet.thrift, ColumnIndex). */
+    out->inexact = true;
+    return true;
 }
 
 int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter) {
@@ -113,13 +119,13 @@ int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter) {
 firn_status firn_parquet_merge_piece_statistics(firn_parquet_rewriter *rewriter,
                                                 firn_error *error) {
     if (rewriter->copied_values == 0) return FIRN_OK;
-    firn_slice minimum = {0}, maximum = {0};
-    if (!firn_parquet_trusted_bounds(rewriter, &minimum, &maximum)) {
-        minimum = maximum = firn_slice_of(NULL, 0);
-    }
+    firn_parquet_given_bounds bounds = {0};
+    if (!firn_parquet_trusted_bounds(rewriter, &bounds)) bounds = (firn_parquet_given_bounds){0};
     /* The chunk's count is that of the values without bounds only if there are no others, or no NaN. */
     int64_t nan_count = firn_parquet_known_nan_count(rewriter);
-    if (nan_count > 0 && rewriter->page_encoded) nan_count = -1;
-    return firn_parquet_chunk_writer_merge_statistics(rewriter->writer, minimum, maximum, nan_count,
-                                                      error);
+    if (nan_count > 0 && (rewriter->page_encoded || !rewriter->rows.all)) nan_count = -1;
+    /* A row that goes may have held the chunk's least or greatest value. */
+    bool exact = rewriter->rows.all && !bounds.inexact;
+    return firn_parquet_chunk_writer_merge_statistics(rewriter->writer, bounds.minimum,
+                                                      bounds.maximum, exact, nan_count, error);
 }

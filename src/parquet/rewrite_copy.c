@@ -6,6 +6,7 @@ void firn_parquet_count_page(firn_parquet_rewriter *rewriter, firn_parquet_way w
     firn_parquet_rewrite_counts *counts = &rewriter->counts;
     counts->ways[way].pages++;
     counts->ways[way].bytes += bytes;
+    if (way == FIRN_PARQUET_WAY_LEFT_OUT) return;
     if (way <= FIRN_PARQUET_WAY_JOINED) {
         counts->pages_copied++;
         counts->bytes_copied += bytes;
@@ -39,17 +40,17 @@ static firn_status count_nulls(firn_parquet_rewriter *rewriter, const firn_parqu
 static firn_parquet_given_bounds bounds_of(firn_parquet_rewriter *rewriter,
                                            const firn_parquet_page *page, int64_t levels) {
     firn_parquet_given_bounds bounds = {.nan_count = firn_parquet_known_nan_count(rewriter)};
+    bool no_nan = bounds.nan_count == 0;
     if (levels == firn_parquet_chunk_of(rewriter)->num_values && bounds.nan_count >= 0) {
-        bounds.known = firn_parquet_trusted_bounds(rewriter, &bounds.minimum, &bounds.maximum);
+        bounds.known = firn_parquet_trusted_bounds(rewriter, &bounds);
         if (bounds.known) return bounds;
     }
     bounds.nan_count = 0;
     if (page == NULL) return bounds;
-    bounds.page_only = true;
-    bounds.known =
-        firn_parquet_trusted_page_bounds(rewriter, &page->header.statistics, &bounds.minimum,
-                                         &bounds.maximum) ||
-        firn_parquet_indexed_bounds(rewriter, page->number, &bounds.minimum, &bounds.maximum);
+    bounds.known = firn_parquet_trusted_page_bounds(rewriter, &page->header.statistics, &bounds) ||
+                   firn_parquet_indexed_bounds(rewriter, page->number, &bounds);
+    /* The chunk's own are wider than need be where rows of it go. */
+    bounds.page_only = rewriter->rows.all || !no_nan;
     return bounds;
 }
 
@@ -88,6 +89,9 @@ static firn_status map_levels(firn_parquet_rewriter *rewriter, firn_parquet_batc
                               firn_parquet_part *part, firn_error *error) {
     firn_parquet_batch mapped;
     bool past = false;
+    if (rewriter->fill != FIRN_PARQUET_FILL_NONE && batch->value_count != batch->level_count) {
+        return firn_parquet_null_uncounted(rewriter, error);
+    }
     FIRN_TRY(firn_parquet_map_batch(rewriter, batch, &mapped, &part->row_count, &past, error));
     if (past || mapped.level_count != batch->level_count ||
         (mapped.repetition_levels != NULL && mapped.repetition_levels[0] != 0)) {
@@ -222,6 +226,7 @@ static firn_status gather_page(firn_parquet_rewriter *rewriter, firn_parquet_par
             is_sequence(batch.indices, batch.value_count, (uint32_t)part->value_count);
     /* A v1 page may begin within a row, which the first of them can't. */
     *fits = *fits && part->level_count + batch.level_count <= INT32_MAX;
+    if (rewriter->fill != FIRN_PARQUET_FILL_NONE) *fits &= batch.value_count == batch.level_count;
     if (!*fits) return FIRN_OK;
     int64_t rows = 0;
     bool past = false;

@@ -32,7 +32,10 @@ typedef struct merge {
     bool failed, hopeless;
 } merge;
 
+/* Where rows go, their share of the values is taken to be that of all rows. */
 static int64_t values_of_piece(const firn_parquet_rewriter *rewriter) {
+    const firn_parquet_rows *rows = &rewriter->rows;
+    if (rewriter->input == NULL || firn_parquet_is_filled(rewriter)) return rows->count;
     const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
     int64_t values = chunk->num_values;
     const firn_parquet_statistics *statistics = &chunk->statistics;
@@ -40,7 +43,9 @@ static int64_t values_of_piece(const firn_parquet_rewriter *rewriter) {
         statistics->null_count <= values) {
         values -= statistics->null_count;
     }
-    return values > 0 ? values : 0;
+    if (values <= 0) return 0;
+    if (rows->all) return values;
+    return (int64_t)((double)values * (double)rows->count / (double)rows->of_group);
 }
 
 /* Nearly each value is new, and at this rate half of all would be. */
@@ -109,9 +114,7 @@ static firn_status merge_pieces(firn_parquet_rewriter *rewriter, const firn_parq
                                 merge *work, firn_error *error) {
     for (size_t i = 0; i < rewriter->piece_count && !work->failed; i++) {
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
-        if (rewriter->piece->row_count == 0 || !firn_parquet_piece_has_dictionary(rewriter)) {
-            continue;
-        }
+        if (!firn_parquet_piece_has_dictionary(rewriter)) continue;
         FIRN_TRY(firn_cancel_check(error));
         FIRN_TRY(merge_piece(rewriter, i, work, error));
     }
@@ -141,17 +144,29 @@ static bool load_integer(const firn_parquet_schema_element *element, firn_slice 
     return false;
 }
 
-static void survey_bounds(const firn_parquet_rewriter *rewriter, survey *found) {
-    firn_slice minimum, maximum;
-    int64_t least = 0, greatest = 0;
+static bool integer_bounds_of(const firn_parquet_rewriter *rewriter, int64_t *least,
+                              int64_t *greatest) {
+    firn_parquet_given_bounds bounds;
     const firn_parquet_schema_element *element = rewriter->output->node->element;
-    bool same = rewriter->input != NULL && !rewriter->mapping->levels_only &&
-                rewriter->mapping->conversion == FIRN_PARQUET_CONVERT_NONE;
-    if (!same || !firn_parquet_trusted_bounds(rewriter, &minimum, &maximum) ||
-        !load_integer(element, minimum, &least) || !load_integer(element, maximum, &greatest)) {
-        found->bounded = false;
-        return;
+    return rewriter->input != NULL && !rewriter->mapping->levels_only &&
+           rewriter->mapping->conversion == FIRN_PARQUET_CONVERT_NONE &&
+           firn_parquet_trusted_bounds(rewriter, &bounds) &&
+           load_integer(element, bounds.minimum, least) &&
+           load_integer(element, bounds.maximum, greatest);
+}
+
+static void survey_bounds(const firn_parquet_rewriter *rewriter, survey *found) {
+    int64_t least = 0, greatest = 0;
+    bool filled = firn_parquet_is_filled(rewriter);
+    if (filled && rewriter->fill == FIRN_PARQUET_FILL_ROW_NUMBER) found->bounded = false;
+    /* Nothing but nulls has no bounds, and the fill is then all there is. */
+    if (!integer_bounds_of(rewriter, &least, &greatest)) {
+        found->bounded = found->bounded && filled && firn_parquet_has_no_values(rewriter);
+        least = greatest = rewriter->fill_base;
     }
+    if (!found->bounded) return;
+    if (filled && rewriter->fill_base < least) least = rewriter->fill_base;
+    if (filled && rewriter->fill_base > greatest) greatest = rewriter->fill_base;
     if (least < found->least) found->least = least;
     if (greatest > found->greatest) found->greatest = greatest;
     found->values += values_of_piece(rewriter);
@@ -163,7 +178,7 @@ static firn_status survey_pieces(firn_parquet_rewriter *rewriter, const firn_par
     for (size_t i = 0; i < rewriter->piece_count; i++) {
         int64_t bytes = 0;
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
-        if (rewriter->piece->row_count == 0) continue;
+        if (rewriter->rows.count == 0) continue;
         int64_t copyable = firn_parquet_piece_plain_bytes(rewriter, &bytes);
         found->overflow |= __builtin_add_overflow(found->plain, copyable, &found->plain);
         found->overflow |= __builtin_add_overflow(found->total, bytes, &found->total);
@@ -249,9 +264,7 @@ static firn_status may_outgrow(firn_parquet_rewriter *rewriter, const firn_parqu
     *may = false;
     for (size_t i = 0; i < rewriter->piece_count && !*may; i++) {
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
-        if (rewriter->piece->row_count == 0 || !firn_parquet_piece_has_dictionary(rewriter)) {
-            continue;
-        }
+        if (!firn_parquet_piece_has_dictionary(rewriter)) continue;
         int64_t more = firn_parquet_chunk_of(rewriter)->total_uncompressed_size;
         *may = more < 0 || __builtin_add_overflow(bytes, more, &bytes) || bytes > (int64_t)limit;
     }
@@ -265,7 +278,7 @@ static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_pa
     for (size_t i = 0; i < rewriter->piece_count; i++) {
         FIRN_TRY(firn_cancel_check(error));
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
-        if (rewriter->piece->row_count > 0 && firn_parquet_piece_has_dictionary(rewriter)) {
+        if (firn_parquet_piece_has_dictionary(rewriter)) {
             FIRN_TRY(merge_piece(rewriter, i, work, error));
             firn_free(rewriter->translations[i].entries);
             rewriter->translations[i] = (firn_parquet_translation){0};

@@ -1,7 +1,7 @@
 /**
  * The inside of rewriting one leaf: rewrite.c walks pieces and pages, rewrite_judge.c says which way a page may go,
- * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_levels.c cuts and maps levels,
- * rewrite_bounds.c says which bounds can be trusted.
+ * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_rows.c says which rows stay and takes
+ * the others out, rewrite_levels.c maps levels, rewrite_fill.c fills nulls, rewrite_bounds.c says which bounds can be trusted.
  */
 #ifndef FIRN_PARQUET_REWRITE_INTERNAL_H
 #define FIRN_PARQUET_REWRITE_INTERNAL_H
@@ -21,6 +21,21 @@ typedef struct firn_parquet_translation {
     size_t count;
 } firn_parquet_translation;
 
+/** Which rows of a row group stay: first … end - 1 without the dropped ones. */
+typedef struct firn_parquet_rows {
+    int64_t first, end;
+    int64_t of_group;       /**< rows of the row group */
+    const int64_t *dropped; /**< within first … end - 1, ascending */
+    size_t dropped_count;
+    int64_t count;  /**< that stay */
+    bool whole_run; /**< the run is the row group */
+    bool all;       /**< and nothing is dropped */
+} firn_parquet_rows;
+
+typedef struct firn_parquet_level_run {
+    size_t first, count;
+} firn_parquet_level_run;
+
 typedef struct firn_parquet_rewriter {
     const firn_parquet_schema *output_schema;
     const firn_parquet_leaf *output;
@@ -33,6 +48,9 @@ typedef struct firn_parquet_rewriter {
     firn_parquet_scratch definition_levels, repetition_levels,
         zeros; /**< of the batch on its way */
     firn_parquet_scratch translated;
+    firn_parquet_scratch kept_definitions, kept_repetitions, kept_values; /**< of rows that stay */
+    firn_parquet_scratch filled;
+    FIRN_VECTOR(firn_parquet_level_run) runs;       /**< of the page at hand, levels that stay */
     firn_buffer part_definitions, part_repetitions; /**< levels of a dictionary that moves */
     firn_buffer compressed;
     firn_parquet_bounds bounds; /**< of a page that is compressed anew */
@@ -52,9 +70,11 @@ typedef struct firn_parquet_rewriter {
     const firn_parquet_translation *translation; /**< NULL: its dictionary is not merged */
     const firn_parquet_leaf_mapping *mapping;
     const firn_parquet_leaf *input; /**< NULL where there is none */
-    bool whole_row_group;
-    bool may_copy;         /**< compressed values may stay */
-    int64_t rows_begun;    /**< in the input chunk, before the page at hand */
+    firn_parquet_rows rows;
+    firn_parquet_fill fill; /**< NONE also where the piece has no value for it */
+    int64_t fill_base;  /**< of the row group's first row, where rows are numbered; -1 for none */
+    bool may_copy;      /**< compressed values may stay */
+    int64_t rows_begun; /**< in the input chunk, before the page at hand */
     int64_t copied_values; /**< of the piece, in pages without bounds of their own */
     bool index_loaded;
     firn_parquet_column_index column_index; /**< in `index_arena`; empty where there is none */
@@ -73,7 +93,7 @@ void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter);
 
 /* rewrite_judge.c */
 
-/** Whether encoded values of the piece's chunk may stay as they are: type, meaning and rows don't change. */
+/** Whether encoded values of the piece's chunk may stay as they are: type and meaning don't change. */
 bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter);
 /** … and their compressed form too. */
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter);
@@ -87,8 +107,55 @@ typedef struct firn_parquet_verdict {
     firn_parquet_reason reason;
 } firn_parquet_verdict;
 
+/** `cut`: rows of the page go, or may go. */
 firn_parquet_verdict firn_parquet_judge_page(const firn_parquet_rewriter *rewriter,
-                                             const firn_parquet_page *page);
+                                             const firn_parquet_page *page, bool cut);
+
+/* rewrite_rows.c */
+
+/** INVALID where dropped rows don't ascend. */
+firn_status firn_parquet_check_rows(const firn_parquet_piece *pieces, size_t piece_count,
+                                    firn_error *error);
+void firn_parquet_set_rows(firn_parquet_rows *rows, const firn_parquet_piece *piece,
+                           int64_t group_rows);
+
+typedef enum firn_parquet_page_fate {
+    FIRN_PARQUET_PAGE_STAYS,  /**< all of its rows */
+    FIRN_PARQUET_PAGE_CUT,    /**< some of them, as far as is known */
+    FIRN_PARQUET_PAGE_GOES,   /**< none */
+    FIRN_PARQUET_PAGE_BEFORE, /**< it ends before the piece's run begins */
+    FIRN_PARQUET_PAGE_BEHIND  /**< it begins behind it */
+} firn_parquet_page_fate;
+
+/** Without decompressing. *page_rows is set unless the page stays; -1 where only its levels tell. */
+firn_status firn_parquet_page_fate_of(firn_parquet_rewriter *rewriter,
+                                      const firn_parquet_page *page, firn_parquet_page_fate *fate,
+                                      int64_t *page_rows, firn_error *error);
+/**
+ * Takes rows that go out of a decoded page. *past when a row behind the piece's run was met. *out lies in the batch, or in the
+ * rewriter until the next call.
+ */
+firn_status firn_parquet_keep_rows(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
+                                   firn_parquet_batch *out, int64_t *row_count, bool *past,
+                                   firn_error *error);
+
+/* rewrite_fill.c */
+
+/** What the piece's nulls become. INVALID where the leaf is of another kind, or the values pass 63 bits. */
+firn_status firn_parquet_set_fill(firn_parquet_rewriter *rewriter, firn_error *error);
+/** Whether nulls of the piece are filled, or the leaf is made whole, as far as the footer tells. */
+bool firn_parquet_is_filled(const firn_parquet_rewriter *rewriter);
+bool firn_parquet_page_is_filled(const firn_parquet_rewriter *rewriter,
+                                 const firn_parquet_page_header *header);
+/** Whether the chunk is known to be null alone, or is not there. */
+bool firn_parquet_has_no_values(const firn_parquet_rewriter *rewriter);
+/** What to say where nulls come that are to be filled, but nobody expected any. */
+firn_status firn_parquet_null_uncounted(const firn_parquet_rewriter *rewriter, firn_error *error);
+/** Puts values in the place of the nulls of a decoded page, before any of its rows goes. */
+firn_status firn_parquet_fill_nulls(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
+                                    firn_error *error);
+/** All rows of a piece whose file lacks the leaf. */
+firn_status firn_parquet_append_filled(firn_parquet_rewriter *rewriter, firn_error *error);
 
 /* rewrite_copy.c */
 
@@ -133,16 +200,19 @@ firn_status firn_parquet_open_chunk(firn_parquet_rewriter *rewriter, firn_error 
 /* rewrite_bounds.c */
 
 const firn_parquet_column_chunk *firn_parquet_chunk_of(const firn_parquet_rewriter *rewriter);
-/** Bounds of the piece's chunk, where they can be trusted to be bounds of the output leaf's values. */
-bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter, firn_slice *minimum,
-                                 firn_slice *maximum);
+/**
+ * Bounds of the piece's chunk, where they can be trusted to be bounds of the output leaf's values. Of *out only minimum, maximum and
+ * inexact are set.
+ */
+bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter,
+                                 firn_parquet_given_bounds *out);
 /** The same of a page, by its header. */
 bool firn_parquet_trusted_page_bounds(const firn_parquet_rewriter *rewriter,
                                       const firn_parquet_statistics *statistics,
-                                      firn_slice *minimum, firn_slice *maximum);
+                                      firn_parquet_given_bounds *out);
 /** … by the file's column index, read only where the file lies in memory. */
 bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_number,
-                                 firn_slice *minimum, firn_slice *maximum);
+                                 firn_parquet_given_bounds *out);
 /** NaN in the chunk; -1 unknown. */
 int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter);
 /** After the piece's last page: the chunk's statistics for what went over without bounds. */
@@ -153,14 +223,14 @@ firn_status firn_parquet_merge_piece_statistics(firn_parquet_rewriter *rewriter,
 /** Checks the mapping of the piece against both leaves: INVALID. */
 firn_status firn_parquet_check_mapping(const firn_parquet_rewriter *rewriter, firn_error *error);
 /**
- * Cuts the levels of a decoded page down to the piece's rows and maps them to the output's. `batch` comes with its values;
- * those of *out are the part that belongs to the levels kept. *past when a row behind the piece's last was met.
+ * Cuts a decoded page down to the piece's rows (firn_parquet_keep_rows) and maps its levels to the output's. Values come along, but
+ * for a sibling's, whose place constants take.
  */
 firn_status firn_parquet_map_batch(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
                                    firn_parquet_batch *out, int64_t *rows, bool *past,
                                    firn_error *error);
-/** Gives `count` values the mapping's constant. CORRUPT where it has none. */
+/** Gives the batch `count` times the constant, in PLAIN form without a length. CORRUPT where it is NULL. */
 firn_status firn_parquet_set_constant(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
-                                      size_t count, firn_error *error);
+                                      size_t count, firn_slice constant, firn_error *error);
 
 #endif

@@ -12,9 +12,7 @@ bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter) {
     if (!rewriter->copy_pages || rewriter->input == NULL || mapping->levels_only) return false;
     /* A Bloom filter needs every value's hash. */
     if (firn_parquet_bloom_options_of(rewriter->options, rewriter->output) != NULL) return false;
-    if (mapping->conversion != FIRN_PARQUET_CONVERT_NONE || !rewriter->whole_row_group) {
-        return false;
-    }
+    if (mapping->conversion != FIRN_PARQUET_CONVERT_NONE) return false;
     const firn_parquet_schema_element *input = rewriter->input->node->element;
     const firn_parquet_schema_element *output = rewriter->output->node->element;
     if (input->type != output->type) return false;
@@ -45,6 +43,7 @@ static bool is_data_page(const firn_parquet_page_encoding_stats *stats) {
 
 bool firn_parquet_piece_has_dictionary(const firn_parquet_rewriter *rewriter) {
     if (rewriter->input == NULL || rewriter->mapping->levels_only) return false;
+    if (rewriter->rows.count == 0 || firn_parquet_is_filled(rewriter)) return false;
     const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
     for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
         if (!is_data_page(&chunk->encoding_stats[i])) continue;
@@ -74,7 +73,7 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
     const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
     if (chunk->total_compressed_size <= 0) return 0;
     *total = chunk->total_compressed_size;
-    if (!firn_parquet_values_may_stay(rewriter)) return 0;
+    if (!firn_parquet_values_may_stay(rewriter) || firn_parquet_is_filled(rewriter)) return 0;
     int64_t plain = 0, pages = 0;
     for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
         const firn_parquet_page_encoding_stats *stats = &chunk->encoding_stats[i];
@@ -162,13 +161,6 @@ static firn_parquet_verdict encoded(firn_parquet_reason reason) {
     return (firn_parquet_verdict){FIRN_PARQUET_WAY_ENCODED, reason};
 }
 
-/* Why values of this piece can't stay as they are. */
-static firn_parquet_reason reason_of_piece(const firn_parquet_rewriter *rewriter) {
-    if (!rewriter->copy_pages) return FIRN_PARQUET_REASON_OFF;
-    return !rewriter->whole_row_group && !rewriter->mapping->levels_only ? FIRN_PARQUET_REASON_ROWS
-                                                                         : FIRN_PARQUET_REASON_TYPE;
-}
-
 /* The page as it is: same version, levels and codec, large enough. */
 static bool may_be_copied_whole(const firn_parquet_rewriter *rewriter,
                                 const firn_parquet_page_header *header) {
@@ -224,9 +216,13 @@ static firn_parquet_reason reason_of_levels(const firn_parquet_rewriter *rewrite
 }
 
 firn_parquet_verdict firn_parquet_judge_page(const firn_parquet_rewriter *rewriter,
-                                             const firn_parquet_page *page) {
+                                             const firn_parquet_page *page, bool cut) {
     const firn_parquet_page_header *header = &page->header;
-    if (!firn_parquet_values_may_stay(rewriter)) return encoded(reason_of_piece(rewriter));
+    if (!rewriter->copy_pages) return encoded(FIRN_PARQUET_REASON_OFF);
+    if (cut) return encoded(FIRN_PARQUET_REASON_ROWS);
+    if (!firn_parquet_values_may_stay(rewriter) || firn_parquet_page_is_filled(rewriter, header)) {
+        return encoded(FIRN_PARQUET_REASON_TYPE);
+    }
     if (is_dictionary_encoding(header->encoding)) return encoded(FIRN_PARQUET_REASON_DICTIONARY);
     if (!encoding_may_be_copied(rewriter, header)) return encoded(FIRN_PARQUET_REASON_ENCODING);
     if (!firn_parquet_chunk_writer_is_plain(rewriter->writer)) {

@@ -33,70 +33,6 @@ firn_status firn_parquet_check_mapping(const firn_parquet_rewriter *rewriter, fi
     return FIRN_OK;
 }
 
-/* Levels first … first + count - 1 of a batch, and the values among them. */
-typedef struct level_range {
-    size_t first, count;
-    size_t value_first, value_count;
-    int64_t rows;
-} level_range;
-
-static size_t count_values(const firn_parquet_batch *batch, size_t first, size_t count,
-                           uint8_t maximum) {
-    if (batch->definition_levels == NULL || batch->value_count == batch->level_count) return count;
-    size_t found = 0;
-    for (size_t i = first; i < first + count; i++) {
-        found += batch->definition_levels[i] == maximum;
-    }
-    return found;
-}
-
-/* The levels of the piece's rows; `rows_begun` rows of the chunk come before, the last of which may go on here. */
-static void find_rows(const firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
-                      level_range *range, bool *past) {
-    int64_t first = rewriter->piece->first_row;
-    int64_t end = first + rewriter->piece->row_count;
-    int64_t row = rewriter->rows_begun - 1;
-    size_t i = 0;
-    const uint8_t *levels = batch->repetition_levels;
-    for (; i < batch->level_count && row + (levels[i] == 0) < first; i++) row += levels[i] == 0;
-    range->first = i;
-    for (; i < batch->level_count && row + (levels[i] == 0) < end; i++) {
-        row += levels[i] == 0;
-        range->rows += levels[i] == 0;
-    }
-    range->count = i - range->first;
-    *past = i < batch->level_count;
-}
-
-static void find_flat_rows(const firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
-                           level_range *range, bool *past) {
-    int64_t first = rewriter->piece->first_row - rewriter->rows_begun;
-    int64_t end = first + rewriter->piece->row_count;
-    int64_t count = (int64_t)batch->level_count;
-    if (first < 0) first = 0;
-    if (first > count) first = count;
-    *past = end < count;
-    if (end > count) end = count;
-    if (end < first) end = first;
-    range->first = (size_t)first;
-    range->count = (size_t)(end - first);
-    range->rows = end - first;
-}
-
-static void find_range(const firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
-                       level_range *range, bool *past) {
-    uint8_t maximum = rewriter->input->maximum_definition_level;
-    if (rewriter->input->maximum_repetition_level > 0) {
-        find_rows(rewriter, batch, range, past);
-    } else {
-        find_flat_rows(rewriter, batch, range, past);
-    }
-    range->value_first = count_values(batch, 0, range->first, maximum);
-    range->value_count = range->count == batch->level_count
-                             ? batch->value_count
-                             : count_values(batch, range->first, range->count, maximum);
-}
-
 static firn_status null_under_required(const firn_parquet_rewriter *rewriter, firn_error *error) {
     return firn_fail(
         error, FIRN_CORRUPT,
@@ -117,59 +53,37 @@ static firn_status fill_levels(firn_parquet_rewriter *rewriter, uint8_t level, s
     return FIRN_OK;
 }
 
-static firn_status map_definition_levels(firn_parquet_rewriter *rewriter,
-                                         const firn_parquet_batch *batch, const level_range *range,
-                                         const uint8_t **out, firn_error *error) {
+static firn_status map_definition_levels(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
+                                         firn_error *error) {
     const firn_parquet_leaf_mapping *mapping = rewriter->mapping;
     uint8_t maximum = rewriter->input->maximum_definition_level;
-    if (range->count == 0) {
-        *out = NULL;
+    const uint8_t *levels = batch->definition_levels;
+    size_t count = batch->level_count;
+    if (count == 0) {
+        batch->definition_levels = NULL;
         return FIRN_OK;
     }
-    if (batch->definition_levels == NULL || range->value_count == range->count) {
-        return fill_levels(rewriter, mapping->definition_level_map[maximum], range->count, out,
-                           error);
+    if (levels == NULL || batch->value_count == count) {
+        return fill_levels(rewriter, mapping->definition_level_map[maximum], count,
+                           &batch->definition_levels, error);
     }
-    const uint8_t *levels = batch->definition_levels + range->first;
-    if (mapping->levels_identical && !mapping->levels_only) {
-        *out = levels;
-        return FIRN_OK;
-    }
-    FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->definition_levels, range->count, 1, error));
+    if (mapping->levels_identical && !mapping->levels_only) return FIRN_OK;
+    FIRN_TRY(firn_parquet_scratch_ensure(&rewriter->definition_levels, count, 1, error));
     uint8_t *mapped = rewriter->definition_levels.data;
     bool forbidden = false;
-    for (size_t i = 0; i < range->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         mapped[i] = mapping->definition_level_map[levels[i]];
         forbidden |= mapped[i] == FIRN_PARQUET_FORBIDDEN_LEVEL;
     }
     if (forbidden) return null_under_required(rewriter, error);
-    *out = rewriter->output->maximum_definition_level == 0 ? NULL : mapped;
+    batch->definition_levels = rewriter->output->maximum_definition_level == 0 ? NULL : mapped;
     return FIRN_OK;
 }
 
-static void set_values(const firn_parquet_batch *batch, const level_range *range,
-                       firn_parquet_batch *out) {
-    out->value_count = range->value_count;
-    out->values = batch->values;
-    if (batch->indices != NULL) {
-        out->indices = batch->indices + range->value_first;
-        out->dictionary_id = batch->dictionary_id;
-        return;
-    }
-    out->values.count = range->value_count;
-    if (out->values.slices != NULL) out->values.slices += range->value_first;
-    if (out->values.fixed != NULL) out->values.fixed += range->value_first * out->values.width;
-}
-
-static size_t count_level(const uint8_t *levels, size_t count, uint8_t wanted) {
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) found += levels[i] == wanted;
-    return found;
-}
-
 /* A sibling's levels without those of repetitions that the leaf does not take part in, with constants for values. */
-static firn_status keep_sibling_levels(firn_parquet_rewriter *rewriter, const uint8_t *repetition,
-                                       firn_parquet_batch *out, firn_error *error) {
+static firn_status keep_sibling_levels(firn_parquet_rewriter *rewriter, firn_parquet_batch *out,
+                                       firn_error *error) {
+    const uint8_t *repetition = out->repetition_levels;
     uint8_t kept = rewriter->mapping->kept_repetition_level;
     uint8_t output_maximum = rewriter->output->maximum_definition_level;
     size_t count = 0;
@@ -198,14 +112,16 @@ static firn_status keep_sibling_levels(firn_parquet_rewriter *rewriter, const ui
     out->level_count = count;
     size_t values = out->definition_levels == NULL
                         ? count
-                        : count_level(out->definition_levels, count, output_maximum);
-    return firn_parquet_set_constant(rewriter, out, values, error);
+                        : firn_parquet_count_level(out->definition_levels, count, output_maximum);
+    *out = (firn_parquet_batch){.level_count = count,
+                                .definition_levels = out->definition_levels,
+                                .repetition_levels = out->repetition_levels};
+    return firn_parquet_set_constant(rewriter, out, values, rewriter->mapping->constant, error);
 }
 
 firn_status firn_parquet_set_constant(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
-                                      size_t count, firn_error *error) {
+                                      size_t count, firn_slice constant, firn_error *error) {
     const firn_parquet_schema_element *element = rewriter->output->node->element;
-    firn_slice constant = rewriter->mapping->constant;
     batch->value_count = count;
     if (count == 0) return FIRN_OK;
     if (constant.data == NULL) return null_under_required(rewriter, error);
@@ -233,22 +149,13 @@ firn_status firn_parquet_set_constant(firn_parquet_rewriter *rewriter, firn_parq
 firn_status firn_parquet_map_batch(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
                                    firn_parquet_batch *out, int64_t *rows, bool *past,
                                    firn_error *error) {
-    level_range range = {0};
     if (rewriter->rows_begun == 0 && batch->repetition_levels != NULL && batch->level_count > 0 &&
         batch->repetition_levels[0] != 0) {
         return firn_fail(error, FIRN_CORRUPT, "%s: column %s: the first level continues a row",
                          rewriter->piece->file->source.name, rewriter->output->dotted_path);
     }
-    find_range(rewriter, batch, &range, past);
-    *rows = range.rows;
-    *out = (firn_parquet_batch){.level_count = range.count};
-    FIRN_TRY(map_definition_levels(rewriter, batch, &range, &out->definition_levels, error));
-    const uint8_t *repetition = batch->repetition_levels;
-    if (repetition != NULL) repetition += range.first;
-    if (rewriter->mapping->levels_only) {
-        return keep_sibling_levels(rewriter, repetition, out, error);
-    }
-    out->repetition_levels = repetition;
-    set_values(batch, &range, out);
+    FIRN_TRY(firn_parquet_keep_rows(rewriter, batch, out, rows, past, error));
+    FIRN_TRY(map_definition_levels(rewriter, out, error));
+    if (rewriter->mapping->levels_only) return keep_sibling_levels(rewriter, out, error);
     return FIRN_OK;
 }

@@ -14,7 +14,7 @@
 #include "parquet/rewrite.h"
 #include "support/check.h"
 
-#define CASES 15
+#define CASES 20
 #define MAXIMUM_INPUTS 8
 
 /* One case as case.txt tells it. */
@@ -29,7 +29,9 @@ typedef struct rewrite_case {
     firn_parquet_leaf_mapping *mappings[MAXIMUM_INPUTS];
     size_t input_count;
     firn_parquet_piece pieces[1000];
-    size_t piece_of[1000]; /* input of each piece */
+    size_t piece_of[1000];                                       /* input of each piece */
+    firn_buffer dropped[1000];                                   /* of each piece, int64 */
+    int64_t bases[MAXIMUM_INPUTS], *fill_values[MAXIMUM_INPUTS]; /* for lineage */
     size_t group_ends[1000];
     size_t piece_count, group_count;
 } rewrite_case;
@@ -98,9 +100,16 @@ static uint8_t mapped_level(const firn_parquet_node *const *in, const firn_parqu
     return shared == 0 ? 0 : out->path[shared - 1]->definition_level;
 }
 
+/* Lineage columns have these names in the cases. */
+static firn_parquet_fill fill_of(const firn_parquet_leaf *out) {
+    const char *name = out->path[0]->element->name;
+    if (strcmp(name, "row_id") == 0) return FIRN_PARQUET_FILL_ROW_NUMBER;
+    return strcmp(name, "sequence") == 0 ? FIRN_PARQUET_FILL_VALUE : FIRN_PARQUET_FILL_NONE;
+}
+
 static firn_parquet_leaf_mapping map_leaf(const firn_parquet_schema *input,
                                           const firn_parquet_leaf *out) {
-    firn_parquet_leaf_mapping mapping = {.input_leaf = -1};
+    firn_parquet_leaf_mapping mapping = {.input_leaf = -1, .fill = fill_of(out)};
     const firn_parquet_node *path[FIRN_PARQUET_MAX_LEVEL];
     const firn_parquet_node *node = input->root;
     size_t shared = 0;
@@ -127,6 +136,26 @@ static firn_parquet_leaf_mapping map_leaf(const firn_parquet_schema *input,
     return mapping;
 }
 
+/* The rows that go from the piece read last. */
+static void read_dropped(rewrite_case *c, const char *name) {
+    assert_true(c->piece_count > 0);
+    size_t piece = c->piece_count - 1;
+    char *path = firn_format("%s/%s", c->folder, name);
+    c->dropped[piece] = test_read_file(path);
+    firn_free(path);
+    c->pieces[piece].dropped_rows = (const int64_t *)(const void *)c->dropped[piece].data;
+    c->pieces[piece].dropped_count = c->dropped[piece].size / sizeof(int64_t);
+}
+
+static int64_t rows_kept(const firn_parquet_piece *piece) {
+    int64_t rows = piece->row_count;
+    for (size_t i = 0; i < piece->dropped_count; i++) {
+        int64_t row = piece->dropped_rows[i];
+        rows -= row >= piece->first_row && row < piece->first_row + piece->row_count;
+    }
+    return rows;
+}
+
 static void read_line(rewrite_case *c, const char *line) {
     char name[64];
     size_t input, group;
@@ -141,6 +170,11 @@ static void read_line(rewrite_case *c, const char *line) {
         c->piece_of[c->piece_count] = input;
         c->pieces[c->piece_count++] = (firn_parquet_piece){
             .file = c->inputs[input], .row_group = group, .first_row = first, .row_count = count};
+    } else if (sscanf(line, "dropped %63s", name) == 1) {
+        read_dropped(c, name);
+    } else if (sscanf(line, "fill %zu %lld", &input, &first) == 2) {
+        assert_true(input < MAXIMUM_INPUTS);
+        c->bases[input] = first;
     } else if (strncmp(line, "group", 5) == 0) {
         c->group_ends[c->group_count++] = c->piece_count;
     } else if (sscanf(line, "page_version %d", &number) == 1) {
@@ -185,7 +219,8 @@ static void write_group(rewrite_case *c, firn_parquet_file_writer *writer, size_
     firn_error error = {0};
     const firn_parquet_schema *schema = firn_parquet_file_writer_schema(writer);
     int64_t rows = 0;
-    for (size_t i = first; i < end; i++) rows += c->pieces[i].row_count;
+    for (size_t i = first; i < end; i++) rows += rows_kept(&c->pieces[i]);
+    if (rows == 0) return;
     check_ok(firn_parquet_file_writer_begin_row_group(writer, rows, &error), &error);
     for (size_t leaf = 0; leaf < schema->leaf_count; leaf++) {
         firn_parquet_chunk chunk;
@@ -219,12 +254,15 @@ static void run_case(const char *folder) {
     const firn_parquet_schema *schema = firn_parquet_file_writer_schema(writer);
     for (size_t i = 0; i < c->input_count; i++) {
         c->mappings[i] = calloc(schema->leaf_count, sizeof *c->mappings[i]);
+        c->fill_values[i] = calloc(schema->leaf_count, sizeof *c->fill_values[i]);
         for (size_t leaf = 0; leaf < schema->leaf_count; leaf++) {
+            c->fill_values[i][leaf] = c->bases[i];
             c->mappings[i][leaf] = map_leaf(c->inputs[i]->schema, &schema->leaves[leaf]);
         }
     }
     for (size_t i = 0; i < c->piece_count; i++) {
         c->pieces[i].mappings = c->mappings[c->piece_of[i]];
+        c->pieces[i].fill_values = c->fill_values[c->piece_of[i]];
     }
     for (size_t i = 0; i < c->group_count; i++) {
         write_group(c, writer, i == 0 ? 0 : c->group_ends[i - 1], c->group_ends[i]);
@@ -241,7 +279,9 @@ static void run_case(const char *folder) {
         firn_parquet_file_close(c->inputs[i]);
         firn_buffer_release(&c->bytes[i]);
         free(c->mappings[i]);
+        free(c->fill_values[i]);
     }
+    for (size_t i = 0; i < c->piece_count; i++) firn_buffer_release(&c->dropped[i]);
     free(c);
 }
 
