@@ -106,7 +106,7 @@ static firn_status check_properties(const json_t *properties, const char *what, 
     json_t *value = NULL;
     json_object_foreach((json_t *)properties, key, value) {
         if (json_is_string(value)) continue;
-        return firn_fail(error, FIRN_CORRUPT, "%s: property `%s` is not a text", what, key);
+        return firn_fail(error, FIRN_CORRUPT, "%s: property %s is not a text", what, key);
     }
     return FIRN_OK;
 }
@@ -130,8 +130,7 @@ static firn_status read_fields(const json_t *object, const char *what, firn_aren
         const json_t *item = json_array_get(array, i);
         json_int_t id = json_integer_value(item);
         if (!json_is_integer(item) || id < INT32_MIN || id > INT32_MAX) {
-            return firn_fail(error, FIRN_CORRUPT, "%s: field `fields`: no field id at %zu", what,
-                             i);
+            return firn_fail(error, FIRN_CORRUPT, "%s: field fields: no field id at %zu", what, i);
         }
         fields[i] = (int32_t)id;
     }

@@ -105,7 +105,7 @@ static void test_against_a_naive_model(void **state) {
     static model b;
     firn_error error;
     test_generator random = test_generator_new();
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < 60; round++) {
         firn_roaring *left = NULL;
         firn_roaring *right = NULL;
         random_set(&random, &left, &a);
