@@ -1,0 +1,68 @@
+/** What the parts that turn deletes into positions share. Internal to data. */
+#ifndef FIRN_DATA_DELETES_INTERNAL_H
+#define FIRN_DATA_DELETES_INTERNAL_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "data/data_source.h"
+#include "data/deletes.h"
+
+/** Data files share locks; neighbours don't. */
+#define FIRN_DELETES_LOCKS 64
+
+/** Positions that are handed over at once. */
+#define FIRN_DELETES_RUN 4096
+
+typedef struct firn_deletes_work {
+    const firn_deletes_request *request;
+    firn_deletes *out;
+    firn_arena *arena; /**< of the calling thread */
+    pthread_mutex_t locks[FIRN_DELETES_LOCKS];
+    pthread_mutex_t counters; /**< guards the counters of `out` */
+    bool *has_vector;         /**< one per data file of the request */
+} firn_deletes_work;
+
+/**
+ * Adds deleted positions of data file `data` of the request, taken by deletes of this sequence number. Those behind the file's last row are left out. Thread-safe.
+ */
+firn_status firn_deletes_add(firn_deletes_work *work, size_t data, const uint64_t *positions,
+                             size_t count, int64_t sequence_number, firn_error *error);
+/** Gives data file `data` a whole set, taken over also on failure. Thread-safe. */
+firn_status firn_deletes_add_set(firn_deletes_work *work, size_t data, firn_roaring *positions,
+                                 int64_t sequence_number, firn_error *error);
+/** Thread-safe. */
+void firn_deletes_count(firn_deletes_work *work, int64_t delete_files, int64_t delete_bytes,
+                        int64_t data_bytes);
+
+/** Opens a data or delete file. Its error names the file. */
+firn_status firn_deletes_open(const firn_deletes_work *work, const firn_data_file *file,
+                              firn_data_source **out, firn_error *error);
+
+static inline const firn_manifest_entry *firn_deletes_data(const firn_deletes_work *work,
+                                                           size_t data) {
+    return &work->request->data[data]->entry;
+}
+
+static inline const firn_manifest_entry *firn_deletes_delete(const firn_deletes_work *work,
+                                                             size_t number) {
+    return &work->request->files->deletes[number].entry;
+}
+
+/* A delete file, by its number in files->deletes, that has to be read. */
+
+/** Reads the deletion vectors of `numbers`, each for the data file of the request that `data` names beside it. */
+typedef struct firn_deletes_vector {
+    size_t number, data;
+} firn_deletes_vector;
+firn_status firn_deletes_read_vectors(firn_deletes_work *work, firn_deletes_vector *vectors,
+                                      size_t count, firn_error *error);
+
+/** Reads position delete files, each once, for all data files of the request. */
+firn_status firn_deletes_read_positions(firn_deletes_work *work, const size_t *numbers,
+                                        size_t count, firn_error *error);
+
+/** Finds the rows that equality deletes take, and says which delete files those are. */
+firn_status firn_deletes_read_equality(firn_deletes_work *work, firn_error *error);
+
+#endif
