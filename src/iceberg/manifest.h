@@ -191,6 +191,9 @@ firn_status firn_manifest_list_write(const firn_table_metadata *metadata, int64_
 firn_status firn_data_file_copy(const firn_data_file *file, firn_arena *arena, firn_data_file *out,
                                 firn_error *error);
 
+/** Whether two data files are described alike, field by field. */
+bool firn_data_file_equal(const firn_data_file *a, const firn_data_file *b);
+
 /** The count of a column, or -1 when absent or negative. */
 int64_t firn_count_map_get(const firn_count_map *map, int32_t field_id);
 /** The bound of a column; false when absent. */

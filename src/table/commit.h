@@ -9,14 +9,18 @@ typedef struct firn_summary_item {
 } firn_summary_item;
 
 typedef struct firn_file_change {
-    const char *operation; /**< "append" or "replace" */
-    /** Files to add; their status and snapshot id are filled in. A sequence number given (has_sequence_number) is written explicitly: rewrites keep the data sequence number. */
+    const char *operation; /**< "append", "replace" … */
+    /**
+     * Data and delete files to add; their status and snapshot id are filled in. A sequence number given (has_sequence_number) is written explicitly: rewrites keep the data sequence number. Row ids (v3) are always given anew. Several
+     * vectors may lie in one Puffin file: path, offset and length tell them apart.
+     */
     const firn_manifest_entry *added;
     size_t added_count;
-    /** Live files that go: pointers into files->data or files->deletes. */
+    /** Live files that go: pointers into files->data or files->deletes, each once. */
     const firn_live_file *const *removed;
     size_t removed_count;
-    const firn_live_files *files;     /**< of the pinned snapshot; NULL when nothing is removed */
+    const firn_live_files
+        *files; /**< of the snapshot that the table is pinned to; NULL when nothing is removed */
     const firn_summary_item *summary; /**< extra summary items */
     size_t summary_count;
 } firn_file_change;
@@ -29,17 +33,18 @@ typedef struct firn_commit_result {
 } firn_commit_result;
 
 /**
- * Writes manifests, manifest list and metadata and swaps the pointer. Every file is journaled before it is written. OK: the table is at the new snapshot and *table
- * has adopted it. CONFLICT: the ref moved away from the pinned snapshot (the table may still be at the state it had). COMMIT_UNKNOWN: everything is kept and the journal says so. Other
- * failures: nothing changed. What was written stays recorded in the journal, for firn_journal_discard. A table that moved elsewhere (properties, another branch) is tried again, commit.retry.num-retries (4) times.
+ * Writes manifests, manifest list and metadata and swaps the pointer. Every file is journaled before it is written. OK: the table is at the new snapshot, or (where only a later look showed that the commit took effect) at one that came
+ * after it. CONFLICT: the ref moved away from the pinned snapshot (the table may still be at the state it had, or at a newer one). COMMIT_UNKNOWN: everything is kept and the journal says so. Other
+ * failures: nothing changed. What was written stays recorded in the journal, for firn_journal_discard. Tried again as commit.retry.* say, unless the ref moved.
  */
 firn_status firn_table_commit_files(firn_table *table, firn_journal *journal,
                                     const firn_file_change *change, firn_commit_result *out,
                                     firn_error *error);
 
 /**
- * Says what is to change, for the state that the table is pinned to. Called before the first attempt, and again (`moved`) when the ref has moved meanwhile: the table has then been loaded anew, what was borrowed from
- * its old state is gone. CONFLICT: the change can't be made to that state. What `change` points to lives until the next call or the end of the commit.
+ * Says what is to change, for the state that the table is pinned to. Called before the first attempt, and again (`moved`) when the ref has moved or the table was upgraded meanwhile: the table has then been loaded anew, what was borrowed
+ * from its old state is gone (firn_table_live_files_move brings live files up to date without reading manifests twice). The new head descends from the snapshot that was pinned when the commit began, without a gap. CONFLICT: the change
+ * can't be made to that state. What `change` points to lives until the next call or the end of the commit.
  */
 typedef struct firn_change_source {
     firn_status (*build)(void *context, firn_table *table, bool moved, firn_file_change *change,
@@ -47,7 +52,10 @@ typedef struct firn_change_source {
     void *context;
 } firn_change_source;
 
-/** Like firn_table_commit_files, with a change that is made to fit whatever the ref has become (design, 6.3 items 2 to 4). */
+/**
+ * Like firn_table_commit_files, with a change that is made to fit whatever the ref has become (design, 6.3 items 2 to 4). Manifests that would come out the same are used again. After success, files that an earlier attempt added and
+ * the last one does not are deleted where the journal has them, with the manifests and lists of those attempts; after an unknown outcome nothing is.
+ */
 firn_status firn_table_commit_changes(firn_table *table, firn_journal *journal,
                                       const firn_change_source *source, firn_commit_result *out,
                                       firn_error *error);

@@ -9,12 +9,18 @@
 #include "table/commit_internal.h"
 
 typedef struct side_totals {
-    int64_t data_files, delete_files, position_files, equality_files;
+    int64_t data_files, delete_files, position_files, vectors, equality_files;
     int64_t records, position_deletes, equality_deletes, bytes;
 } side_totals;
 
+/** A file that holds many vectors counts by their parts, as Iceberg's own library counts it. */
+static bool is_vector(const firn_data_file *file) {
+    return file->content == FIRN_CONTENT_POSITION_DELETES && file->format == FIRN_FILE_PUFFIN;
+}
+
 static void count_file(side_totals *totals, const firn_data_file *file) {
-    totals->bytes += file->file_size_in_bytes;
+    totals->bytes += is_vector(file) && file->has_content_offset ? file->content_size_in_bytes
+                                                                 : file->file_size_in_bytes;
     if (file->content == FIRN_CONTENT_DATA) {
         totals->data_files++;
         totals->records += file->record_count;
@@ -22,7 +28,8 @@ static void count_file(side_totals *totals, const firn_data_file *file) {
     }
     totals->delete_files++;
     if (file->content == FIRN_CONTENT_POSITION_DELETES) {
-        totals->position_files++;
+        totals->position_files += is_vector(file) ? 0 : 1;
+        totals->vectors += is_vector(file) ? 1 : 0;
         totals->position_deletes += file->record_count;
     } else {
         totals->equality_files++;
@@ -86,19 +93,44 @@ out:
 
 static firn_status set_changes(json_t *summary, const side_totals *added,
                                const side_totals *removed, firn_error *error) {
-    FIRN_TRY(set_positive(summary, "added-data-files", added->data_files, error));
-    FIRN_TRY(set_positive(summary, "deleted-data-files", removed->data_files, error));
-    FIRN_TRY(set_positive(summary, "removed-delete-files", removed->delete_files, error));
-    FIRN_TRY(
-        set_positive(summary, "removed-position-delete-files", removed->position_files, error));
-    FIRN_TRY(
-        set_positive(summary, "removed-equality-delete-files", removed->equality_files, error));
-    FIRN_TRY(set_positive(summary, "removed-position-deletes", removed->position_deletes, error));
-    FIRN_TRY(set_positive(summary, "removed-equality-deletes", removed->equality_deletes, error));
-    FIRN_TRY(set_positive(summary, "added-records", added->records, error));
-    FIRN_TRY(set_positive(summary, "deleted-records", removed->records, error));
-    FIRN_TRY(set_positive(summary, "added-files-size", added->bytes, error));
-    return set_positive(summary, "removed-files-size", removed->bytes, error);
+    const struct {
+        const char *key;
+        int64_t number;
+    } numbers[] = {
+        {"added-data-files", added->data_files},
+        {"deleted-data-files", removed->data_files},
+        {"added-delete-files", added->delete_files},
+        {"removed-delete-files", removed->delete_files},
+        {"added-position-delete-files", added->position_files},
+        {"removed-position-delete-files", removed->position_files},
+        {"added-dvs", added->vectors},
+        {"removed-dvs", removed->vectors},
+        {"added-equality-delete-files", added->equality_files},
+        {"removed-equality-delete-files", removed->equality_files},
+        {"added-position-deletes", added->position_deletes},
+        {"removed-position-deletes", removed->position_deletes},
+        {"added-equality-deletes", added->equality_deletes},
+        {"removed-equality-deletes", removed->equality_deletes},
+        {"added-records", added->records},
+        {"deleted-records", removed->records},
+        {"added-files-size", added->bytes},
+        {"removed-files-size", removed->bytes},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        FIRN_TRY(set_positive(summary, numbers[i].key, numbers[i].number, error));
+    }
+    return FIRN_OK;
+}
+
+/** How the manifests came about; what "processed" means is not said, so that is left out. */
+static firn_status set_manifests(json_t *summary, const firn_commit_work *work, firn_error *error) {
+    size_t created = 0;
+    for (size_t i = 0; i < work->written.count; i++) {
+        created += work->written.items[i].used ? 1 : 0;
+    }
+    FIRN_TRY(set_number(summary, "manifests-created", (int64_t)created, error));
+    FIRN_TRY(set_number(summary, "manifests-kept", (int64_t)work->kept, error));
+    return set_number(summary, "manifests-replaced", (int64_t)work->replaced, error);
 }
 
 static firn_status set_totals(json_t *summary, const firn_snapshot *parent,
@@ -119,7 +151,7 @@ static firn_status set_totals(json_t *summary, const firn_snapshot *parent,
 firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapshot *parent,
                                 json_t **out, firn_error *error) {
     firn_status status = FIRN_OK;
-    const firn_file_change *change = work->change;
+    const firn_file_change *change = &work->change;
     side_totals added = {0}, removed = {0};
     size_t partitions = 0;
     for (size_t i = 0; i < change->added_count; i++) count_file(&added, &change->added[i].file);
@@ -132,6 +164,7 @@ firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapsho
     FIRN_CHECK(set_changes(summary, &added, &removed, error));
     FIRN_CHECK(changed_partitions(change, &partitions, error));
     FIRN_CHECK(set_number(summary, "changed-partition-count", (int64_t)partitions, error));
+    FIRN_CHECK(set_manifests(summary, work, error));
     FIRN_CHECK(set_totals(summary, parent, &added, &removed, error));
     FIRN_CHECK(firn_json_set_text(summary, "engine-name", "firn", error));
     FIRN_CHECK(firn_json_set_text(summary, "engine-version", FIRN_VERSION, error));

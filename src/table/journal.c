@@ -398,6 +398,16 @@ out:
     return status;
 }
 
+bool firn_journal_has(firn_journal *journal, const char *location) {
+    bool found = false;
+    pthread_mutex_lock(&journal->mutex);
+    for (size_t i = 0; i < journal->locations.count && !found; i++) {
+        found = strcmp(journal->locations.items[i], location) == 0;
+    }
+    pthread_mutex_unlock(&journal->mutex);
+    return found;
+}
+
 firn_status firn_journal_keep(firn_journal *journal, firn_error *error) {
     return append(journal, "keep\n", 5, error);
 }

@@ -20,6 +20,9 @@ firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_j
 /** Records a location that is about to be created; durable when it returns. Thread-safe. */
 firn_status firn_journal_add(firn_journal *journal, const char *location, firn_error *error);
 
+/** Whether this run recorded a location. */
+bool firn_journal_has(firn_journal *journal, const char *location);
+
 /** Says that the outcome of a commit is unknown: what is recorded is then never removed by firn's next run. */
 firn_status firn_journal_keep(firn_journal *journal, firn_error *error);
 

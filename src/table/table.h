@@ -52,6 +52,7 @@ typedef struct firn_live_file {
 
 typedef struct firn_live_files {
     firn_arena *arena;
+    int64_t snapshot_id; /**< FIRN_NO_SNAPSHOT: of an empty table */
     const firn_manifest_file *manifests;
     size_t manifest_count;
     firn_live_file *data; /**< live data files, in manifest order */
@@ -66,6 +67,12 @@ typedef struct firn_live_files {
  */
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error);
+/**
+ * Makes `files` those of another snapshot of the same table, or of the same one after a reload. Manifests never change, so what it has of those that both snapshots name is not read again. What pointed into `files` points to
+ * what was before and stays readable until the release. On failure `files` is as it was.
+ */
+firn_status firn_table_live_files_move(firn_table *table, const firn_snapshot *snapshot,
+                                       firn_live_files *files, firn_error *error);
 void firn_live_files_release(firn_live_files *files);
 
 /** Refuses by name (UNSUPPORTED) what the verb `what` can't change. Looks at metadata only. */
