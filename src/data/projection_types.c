@@ -5,6 +5,7 @@
 
 typedef struct leaf_types {
     const firn_type *table;
+    int format_version;
     const firn_parquet_schema_element *file, *output;
     firn_parquet_conversion *conversion;
     int64_t *factor;
@@ -88,6 +89,15 @@ static bool is_nanos(firn_type_kind kind) {
     return kind == FIRN_TYPE_TIMESTAMP_NS || kind == FIRN_TYPE_TIMESTAMPTZ_NS;
 }
 
+/* Dates become midnights without a zone, from format v3 on ("Schema Evolution"). */
+static bool promoted_date(const leaf_types *types) {
+    firn_type_kind kind = types->table->kind;
+    return types->format_version >= 3 && !is_zoned(kind) &&
+           types->file->type == FIRN_PARQUET_INT32 &&
+           scale(types, FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP,
+                 (is_nanos(kind) ? 1000000000 : 1000000) * INT64_C(86400));
+}
+
 /*
  * Files that have only the old annotation TIMESTAMP_MICROS count as adjusted to UTC (LogicalTypes.md), also where the writer
  * meant a timestamp without zone; the number is the same. The other way round, local times are no instants.
@@ -95,6 +105,7 @@ static bool is_nanos(firn_type_kind kind) {
 static bool timestamp(const leaf_types *types) {
     const firn_parquet_logical_type *logical = &types->file->logical;
     firn_type_kind kind = types->table->kind;
+    if (logical->kind == FIRN_PARQUET_LOGICAL_DATE) return promoted_date(types);
     if (types->file->type == FIRN_PARQUET_INT96) {
         *types->conversion = FIRN_PARQUET_CONVERT_INT96_TO_MICROS;
         return none(types) && !is_nanos(kind);
@@ -216,7 +227,12 @@ firn_status firn_projection_conversion(const firn_projector *projector, const fi
                                        firn_error *error) {
     *conversion = FIRN_PARQUET_CONVERT_NONE;
     *factor = 1;
-    leaf_types types = {field->type, input, output, conversion, factor};
+    leaf_types types = {.table = field->type,
+                        .format_version = projector->format_version,
+                        .file = input,
+                        .output = output,
+                        .conversion = conversion,
+                        .factor = factor};
     if (is_readable(&types)) return FIRN_OK;
     char found[96];
     describe(input, found, sizeof found);

@@ -170,6 +170,12 @@ static firn_status converted(const firn_row_cursor *cursor, firn_slice raw, firn
     case FIRN_PARQUET_CONVERT_SCALE_DOWN:
         out->as.int64 = floor_divide((int64_t)firn_load_le64(raw.data), cursor->mapping->factor);
         return FIRN_OK;
+    case FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP:
+        if (__builtin_mul_overflow((int64_t)(int32_t)firn_load_le32(raw.data),
+                                   cursor->mapping->factor, &out->as.int64)) {
+            return corrupt(cursor, error, "a date outside the column's range");
+        }
+        return FIRN_OK;
     case FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS:
         out->as.int64 = (int64_t)(int32_t)firn_load_le32(raw.data) * 1000;
         return FIRN_OK;

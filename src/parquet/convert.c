@@ -34,6 +34,8 @@ static bool is_possible(const firn_parquet_converter *converter) {
     case FIRN_PARQUET_CONVERT_INT32_TO_INT64:
     case FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS:
         return from == FIRN_PARQUET_INT32 && to == FIRN_PARQUET_INT64;
+    case FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP:
+        return from == FIRN_PARQUET_INT32 && to == FIRN_PARQUET_INT64 && converter->factor > 0;
     case FIRN_PARQUET_CONVERT_FLOAT_TO_DOUBLE:
         return from == FIRN_PARQUET_FLOAT && to == FIRN_PARQUET_DOUBLE;
     case FIRN_PARQUET_CONVERT_DECIMAL: return is_decimal_type(from) && is_decimal_type(to);
@@ -107,6 +109,17 @@ static void time_to_micros(const firn_parquet_values *in, uint8_t *out) {
         int64_t millis = (int32_t)firn_load_le32(in->fixed + i * 4);
         firn_store_le64(out + i * 8, (uint64_t)(millis * 1000));
     }
+}
+
+static firn_status dates_to_timestamps(const firn_parquet_values *in, int64_t factor, uint8_t *out,
+                                       firn_error *error) {
+    bool overflow = false;
+    for (size_t i = 0; i < in->count; i++) {
+        int64_t value = (int32_t)firn_load_le32(in->fixed + i * 4);
+        overflow |= __builtin_mul_overflow(value, factor, &value);
+        firn_store_le64(out + i * 8, (uint64_t)value);
+    }
+    return overflow ? out_of_range(error, "date") : FIRN_OK;
 }
 
 /* INT96: nanoseconds of the day, then the Julian day. */
@@ -227,6 +240,8 @@ static firn_status run_fixed(firn_parquet_converter *converter, const firn_parqu
     case FIRN_PARQUET_CONVERT_SCALE_UP: return scale_up(in, converter->factor, to, error);
     case FIRN_PARQUET_CONVERT_SCALE_DOWN: scale_down(in, converter->factor, to); break;
     case FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS: time_to_micros(in, to); break;
+    case FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP:
+        return dates_to_timestamps(in, converter->factor, to, error);
     }
     return FIRN_OK;
 }

@@ -17,7 +17,8 @@ typedef enum firn_parquet_conversion {
     FIRN_PARQUET_CONVERT_INT96_TO_MICROS,
     FIRN_PARQUET_CONVERT_SCALE_UP, /**< int64 × factor (millis → micros …), overflow: CORRUPT */
     FIRN_PARQUET_CONVERT_SCALE_DOWN, /**< int64 floor-divided by factor (nanos → micros); used only where the table's type is the coarser one */
-    FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS /**< int32 millis → int64 micros */
+    FIRN_PARQUET_CONVERT_INT32_TIME_TO_MICROS, /**< int32 millis → int64 micros */
+    FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP /**< int32 days × factor → int64, overflow: CORRUPT */
 } firn_parquet_conversion;
 
 /** What nulls of a flat, optional INT64 leaf become, and all of it where the file lacks the leaf. */

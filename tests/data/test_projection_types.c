@@ -109,7 +109,18 @@ static const type_case cases[] = {
     {"variant", FIRN_PARQUET_BYTE_ARRAY, 0, NONE, REFUSED, 0},
 };
 
-static void check_case(const type_case *test) {
+/* Legal from format v3 on. */
+static const type_case promotions_v3[] = {
+    {"timestamp", FIRN_PARQUET_INT32, 0, OF(DATE), FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP,
+     INT64_C(86400000000)},
+    {"timestamp_ns", FIRN_PARQUET_INT32, 0, OF(DATE), FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP,
+     INT64_C(86400000000000)},
+    {"timestamptz", FIRN_PARQUET_INT32, 0, OF(DATE), REFUSED, 0},
+    {"timestamptz_ns", FIRN_PARQUET_INT32, 0, OF(DATE), REFUSED, 0},
+    {"timestamp", FIRN_PARQUET_INT32, 0, NONE, REFUSED, 0},
+};
+
+static void check_case(const type_case *test, int format_version) {
     firn_error error = {0};
     char schema[200];
     snprintf(schema, sizeof schema,
@@ -136,8 +147,9 @@ static void check_case(const type_case *test) {
     firn_parquet_file file = {0};
     check_ok(firn_parquet_schema_build(given, 2, "f", arena, &file.schema, &error), &error);
     firn_projection projection = {0};
-    firn_status status = firn_projection_build(metadata->schema, output, &file, "file.x", NULL,
-                                               NULL, NULL, 2, arena, &projection, &error);
+    firn_status status =
+        firn_projection_build(metadata->schema, output, &file, "file.x", NULL, NULL, NULL,
+                              format_version, arena, &projection, &error);
     if (test->conversion == REFUSED) {
         check_fails(status, FIRN_UNSUPPORTED, &error, "file.x: column \"a\" (field id 1)");
         check_fails(status, FIRN_UNSUPPORTED, &error, test->table);
@@ -155,7 +167,10 @@ static void conversions(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("%s from type %d, annotation %d\n", cases[i].table, (int)cases[i].physical,
                       (int)cases[i].logical.kind);
-        check_case(&cases[i]);
+        check_case(&cases[i], 2);
+    }
+    for (size_t i = 0; i < sizeof promotions_v3 / sizeof *promotions_v3; i++) {
+        check_case(&promotions_v3[i], 3);
     }
 }
 

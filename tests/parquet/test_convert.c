@@ -88,6 +88,16 @@ static void times(void **state) {
              &error);
     static const int64_t clock_micros[] = {0, INT64_C(86399999000)};
     assert_memory_equal(out.data, clock_micros, sizeof clock_micros);
+    static const int32_t days[] = {0, -1, 106751991};
+    check_ok(convert(FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP, INT64_C(86400000000), ELEMENT(INT32),
+                     ELEMENT(INT64), values_of(days, 3), &out, &error),
+             &error);
+    static const int64_t midnights[] = {0, INT64_C(-86400000000), INT64_C(106751991) * 86400000000};
+    assert_memory_equal(out.data, midnights, sizeof midnights);
+    static const int32_t late[] = {106751992};
+    check_fails(convert(FIRN_PARQUET_CONVERT_DATE_TO_TIMESTAMP, INT64_C(86400000000),
+                        ELEMENT(INT32), ELEMENT(INT64), values_of(late, 1), &out, &error),
+                FIRN_CORRUPT, &error, "out of the range");
     firn_buffer_release(&out);
 }
 
