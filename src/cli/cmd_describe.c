@@ -106,8 +106,8 @@ static firn_status hash_content(firn_invocation *invocation, const firn_live_fil
     }
     FIRN_TRY(firn_invocation_load_pool(invocation, error));
     FIRN_TRY(firn_content_hash_of_files(invocation->table, read_schema(invocation->table),
-                                        files->data, files->data_count, invocation->pool, &hash,
-                                        error));
+                                        files->data, NULL, files->data_count, invocation->pool,
+                                        &hash, error));
     firn_content_hash_text(&hash, invocation->content_hash);
     firn_section *root = firn_report_root(invocation->report);
     firn_section_add(

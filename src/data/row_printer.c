@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/vector.h"
+#include "data/csv.h"
 
 /* A row longer than this is refused rather than held. */
 #define LONGEST_ROW ((size_t)2 << 30)
@@ -19,15 +20,24 @@ typedef struct print_node {
     size_t member_count;
 } print_node;
 
+/* A column that the filter looks at. */
+typedef struct filter_column {
+    int32_t id;
+    const print_node *node; /* its own, or NULL: of type unknown */
+} filter_column;
+
 struct firn_row_printer {
-    const firn_parquet_file *file;
-    const char *location;
-    const firn_parquet_schema *output;
+    const firn_row_selection *selection;
+    const firn_row_file *source;
     firn_arena *arena; /* owns the print nodes */
     print_node root;
     firn_row_cursor *cursors; /* one per output leaf */
     size_t cursor_count;      /* that are initialised */
+    filter_column *filter_columns;
+    size_t filter_column_count;
+    int64_t position; /* of the present row in the file */
     firn_buffer text, scratch;
+    firn_buffer line; /* CSV */
 };
 
 static firn_status make_members(firn_row_printer *printer, const firn_type *type,
@@ -77,46 +87,96 @@ static firn_status make_members(firn_row_printer *printer, const firn_type *type
     return FIRN_OK;
 }
 
-static void init_cursors(firn_row_printer *printer, const print_node *node,
-                         const firn_projection *projection) {
+/* Of every leaf, also of those within a variant, which have no type of their own. */
+static void init_cursors(firn_row_printer *printer, const print_node *node) {
     for (size_t i = 0; i < node->member_count; i++) {
         const print_node *member = &node->members[i];
         if (member->node == NULL) continue;
         if (member->member_count > 0) {
-            init_cursors(printer, member, projection);
+            init_cursors(printer, member);
             continue;
         }
-        int32_t leaf = member->node->first_leaf;
-        firn_row_cursor_init(&printer->cursors[leaf], printer->location, member->field->type,
-                             &printer->output->leaves[leaf], printer->file,
-                             &projection->mappings[leaf]);
-        printer->cursor_count++;
+        const firn_row_file *source = printer->source;
+        const firn_type *type =
+            member->field->type->kind == FIRN_TYPE_VARIANT ? NULL : member->field->type;
+        int32_t end = member->node->first_leaf + member->node->leaf_count;
+        for (int32_t leaf = member->node->first_leaf; leaf < end; leaf++) {
+            firn_row_cursor_init(&printer->cursors[leaf], source->location, type,
+                                 &source->output->leaves[leaf], source->file,
+                                 &source->projection->mappings[leaf]);
+            printer->cursor_count++;
+        }
     }
 }
 
-static firn_status set_up(firn_row_printer *printer, const firn_schema *schema,
-                          const firn_projection *projection, firn_error *error) {
-    printer->arena = firn_arena_new();
-    printer->cursors = firn_alloc_zeroed(projection->leaf_count, sizeof *printer->cursors);
-    if (printer->arena == NULL || printer->cursors == NULL) return firn_fail_memory(error);
-    printer->root.node = printer->output->root;
-    FIRN_TRY(make_members(printer, &schema->root, &printer->root, error));
-    init_cursors(printer, &printer->root, projection);
+static const print_node *find_node(const print_node *parent, int32_t id) {
+    for (size_t i = 0; i < parent->member_count; i++) {
+        const print_node *member = &parent->members[i];
+        if (member->field->id == id) return member;
+        const print_node *below = find_node(member, id);
+        if (below != NULL) return below;
+    }
+    return NULL;
+}
+
+static firn_status find_filter_columns(firn_row_printer *printer, firn_error *error) {
+    const int32_t *ids = NULL;
+    size_t count = 0;
+    if (printer->selection->filter == NULL) return FIRN_OK;
+    FIRN_TRY(
+        firn_expression_columns(printer->selection->filter, printer->arena, &ids, &count, error));
+    printer->filter_columns =
+        firn_arena_alloc(printer->arena, count + 1, sizeof *printer->filter_columns);
+    if (printer->filter_columns == NULL) return firn_fail_memory(error);
+    printer->filter_column_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const print_node *node = find_node(&printer->root, ids[i]);
+        if (node == NULL) {
+            return firn_fail(error, FIRN_INVALID, "the filter's column with id %d is not read",
+                             ids[i]);
+        }
+        printer->filter_columns[i] = (filter_column){ids[i], node->node == NULL ? NULL : node};
+    }
     return FIRN_OK;
 }
 
-firn_status firn_row_printer_new(const firn_schema *schema, const firn_parquet_schema *output,
-                                 const firn_parquet_file *file, const char *location,
-                                 const firn_projection *projection, firn_row_printer **out,
-                                 firn_error *error) {
+/* Values of these types have no text here. */
+static firn_status check_text(const firn_field *field, firn_error *error) {
+    firn_type_kind kind = field->type->kind;
+    if (kind == FIRN_TYPE_VARIANT || kind == FIRN_TYPE_GEOMETRY || kind == FIRN_TYPE_GEOGRAPHY) {
+        return firn_fail(error, FIRN_UNSUPPORTED, "column \"%s\": values of type %s can't be shown",
+                         field->name, field->type->text);
+    }
+    for (size_t i = 0; i < field->type->field_count; i++) {
+        FIRN_TRY(check_text(&field->type->fields[i], error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status set_up(firn_row_printer *printer, firn_error *error) {
+    for (size_t i = 0; i < printer->selection->shown_count; i++) {
+        FIRN_TRY(check_text(&printer->selection->schema->root.fields[i], error));
+    }
+    const firn_row_file *source = printer->source;
+    printer->arena = firn_arena_new();
+    printer->cursors = firn_alloc_zeroed(source->projection->leaf_count, sizeof *printer->cursors);
+    if (printer->arena == NULL || printer->cursors == NULL) return firn_fail_memory(error);
+    printer->root.node = source->output->root;
+    FIRN_TRY(make_members(printer, &printer->selection->schema->root, &printer->root, error));
+    init_cursors(printer, &printer->root);
+    return find_filter_columns(printer, error);
+}
+
+firn_status firn_row_printer_new(const firn_row_selection *selection, const firn_row_file *file,
+                                 firn_row_printer **out, firn_error *error) {
     firn_row_printer *printer = firn_alloc_zeroed(1, sizeof *printer);
     if (printer == NULL) return firn_fail_memory(error);
-    printer->file = file;
-    printer->location = location;
-    printer->output = output;
+    printer->selection = selection;
+    printer->source = file;
     printer->text = firn_buffer_with_maximum(LONGEST_ROW);
     printer->scratch = firn_buffer_with_maximum(LONGEST_ROW);
-    firn_status status = set_up(printer, schema, projection, error);
+    printer->line = firn_buffer_with_maximum(LONGEST_ROW);
+    firn_status status = set_up(printer, error);
     if (status != FIRN_OK) {
         firn_row_printer_free(printer);
         return status;
@@ -132,6 +192,7 @@ void firn_row_printer_free(firn_row_printer *printer) {
     firn_free(printer->cursors);
     firn_buffer_release(&printer->text);
     firn_buffer_release(&printer->scratch);
+    firn_buffer_release(&printer->line);
     firn_arena_free(printer->arena);
     firn_free(printer);
 }
@@ -140,7 +201,7 @@ static firn_status uneven(const firn_row_printer *printer, const firn_row_cursor
                           firn_error *error) {
     return firn_fail(error, FIRN_CORRUPT,
                      "%s: column \"%s\": its levels do not agree with those of its neighbours",
-                     printer->location, cursor->output->dotted_path);
+                     printer->source->location, cursor->output->dotted_path);
 }
 
 /* Steps over one entry of each leaf below `node`, which is not defined: every entry must say so, by a level below `level`. */
@@ -171,11 +232,11 @@ static firn_status repeats(firn_row_printer *printer, const firn_parquet_node *n
 static firn_status print_member(firn_row_printer *printer, const print_node *member,
                                 firn_error *error);
 
-static firn_status print_struct(firn_row_printer *printer, const print_node *node,
-                                firn_error *error) {
+static firn_status print_members(firn_row_printer *printer, const print_node *node, size_t count,
+                                 firn_error *error) {
     firn_buffer *text = &printer->text;
     FIRN_TRY(firn_buffer_append_byte(text, '{', error));
-    for (size_t i = 0; i < node->member_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         firn_slice key = node->members[i].key;
         FIRN_TRY(firn_buffer_append(text, key.data, key.size, error));
         FIRN_TRY(print_member(printer, &node->members[i], error));
@@ -258,11 +319,35 @@ out:
     return status;
 }
 
-static firn_status print_leaf(firn_row_printer *printer, firn_row_cursor *cursor,
+/* Texts of strings are quoted but in CSV, which has quotes of its own. */
+static firn_status print_leaf(firn_row_printer *printer, firn_row_cursor *cursor, bool quoted,
                               firn_error *error) {
     firn_value value = {0};
     FIRN_TRY(firn_row_cursor_value(cursor, &value, error));
-    FIRN_TRY(firn_value_print(cursor->type, &value, true, &printer->text, error));
+    FIRN_TRY(firn_value_print(cursor->type, &value, quoted, &printer->text, error));
+    return firn_row_cursor_next(cursor, error);
+}
+
+/* What a null under a column of row lineage stands for (specification, "Row lineage assignment"); -1: null. */
+static firn_status inherited(const firn_row_printer *printer, const firn_row_cursor *cursor,
+                             int64_t *out, firn_error *error) {
+    const firn_row_file *source = printer->source;
+    *out = -1;
+    if (cursor->mapping->fill == FIRN_PARQUET_FILL_VALUE) *out = source->sequence_number;
+    if (cursor->mapping->fill != FIRN_PARQUET_FILL_ROW_NUMBER || source->first_row_id < 0) {
+        return FIRN_OK;
+    }
+    if (!__builtin_add_overflow(source->first_row_id, printer->position, out)) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT, "%s: the first row id %lld leaves no ids for all rows",
+                     source->location, (long long)source->first_row_id);
+}
+
+static firn_status print_inherited(firn_row_printer *printer, firn_row_cursor *cursor,
+                                   firn_error *error) {
+    int64_t number = -1;
+    FIRN_TRY(inherited(printer, cursor, &number, error));
+    FIRN_TRY(number < 0 ? firn_buffer_append_text(&printer->text, "null", error)
+                        : firn_buffer_printf(&printer->text, error, "%lld", (long long)number));
     return firn_row_cursor_next(cursor, error);
 }
 
@@ -276,12 +361,17 @@ static firn_status print_member(firn_row_printer *printer, const print_node *mem
         return uneven(printer, cursor, error);
     }
     if (cursor->definition_level < node->definition_level) {
+        if (cursor->mapping->fill != FIRN_PARQUET_FILL_NONE) {
+            return print_inherited(printer, cursor, error);
+        }
         FIRN_TRY(skip_undefined(printer, node, node->definition_level, error));
         return firn_buffer_append_text(&printer->text, "null", error);
     }
     firn_type_kind kind = member->field->type->kind;
-    if (kind == FIRN_TYPE_STRUCT) return print_struct(printer, member, error);
-    if (kind != FIRN_TYPE_LIST && kind != FIRN_TYPE_MAP) return print_leaf(printer, cursor, error);
+    if (kind == FIRN_TYPE_STRUCT)
+        return print_members(printer, member, member->member_count, error);
+    if (kind != FIRN_TYPE_LIST && kind != FIRN_TYPE_MAP)
+        return print_leaf(printer, cursor, true, error);
     uint8_t present = node->children[0]->definition_level;
     if (cursor->definition_level < present) {
         FIRN_TRY(skip_undefined(printer, node, present, error));
@@ -297,23 +387,132 @@ static firn_status check_row_start(const firn_row_printer *printer, bool at_end,
         const firn_row_cursor *cursor = &printer->cursors[i];
         if (cursor->has_entry == !at_end && (at_end || cursor->repetition_level == 0)) continue;
         return firn_fail(error, FIRN_CORRUPT, "%s: column \"%s\" has %s rows than its row group",
-                         printer->location, cursor->output->dotted_path, at_end ? "more" : "fewer");
+                         printer->source->location, cursor->output->dotted_path,
+                         at_end ? "more" : "fewer");
     }
     return FIRN_OK;
 }
 
+/* Steps every leaf of some of the root's members over the rest of the present row. */
+static firn_status skip_members(firn_row_printer *printer, size_t first, firn_error *error) {
+    for (size_t i = first; i < printer->root.member_count; i++) {
+        const firn_parquet_node *node = printer->root.members[i].node;
+        if (node == NULL) continue;
+        for (int32_t leaf = node->first_leaf; leaf < node->first_leaf + node->leaf_count; leaf++) {
+            firn_row_cursor *cursor = &printer->cursors[leaf];
+            do {
+                FIRN_TRY(firn_row_cursor_next(cursor, error));
+            } while (cursor->has_entry && cursor->repetition_level > 0);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* The present row's value of a column outside of lists and maps; its cursor stands on it. */
+static firn_status filter_value(void *context, int32_t id, firn_value *out, firn_error *error) {
+    const firn_row_printer *printer = context;
+    *out = firn_value_null(FIRN_TYPE_UNKNOWN);
+    for (size_t i = 0; i < printer->filter_column_count; i++) {
+        const filter_column *column = &printer->filter_columns[i];
+        if (column->id != id) continue;
+        if (column->node == NULL) return FIRN_OK;
+        const firn_parquet_node *node = column->node->node;
+        const firn_row_cursor *cursor = &printer->cursors[node->first_leaf];
+        firn_type_kind kind = column->node->field->type->kind;
+        *out = firn_value_null(kind);
+        if (cursor->definition_level < node->definition_level) return FIRN_OK;
+        out->is_null = false;
+        /* Of these the filter asks no more than whether they are null. */
+        if (kind == FIRN_TYPE_VARIANT || kind == FIRN_TYPE_GEOMETRY ||
+            kind == FIRN_TYPE_GEOGRAPHY) {
+            return FIRN_OK;
+        }
+        return firn_row_cursor_value(cursor, out, error);
+    }
+    return firn_fail(error, FIRN_INVALID, "the filter asks for a column that is not read (id %d)",
+                     id);
+}
+
+static firn_status is_wanted(firn_row_printer *printer, bool *out, firn_error *error) {
+    const firn_roaring *deleted = printer->source->deleted;
+    *out = false;
+    if (deleted != NULL && firn_roaring_contains(deleted, (uint64_t)printer->position)) {
+        return FIRN_OK;
+    }
+    *out = true;
+    if (printer->selection->filter == NULL) return FIRN_OK;
+    return firn_expression_matches_row(printer->selection->filter, filter_value, printer, out,
+                                       error);
+}
+
+/* A leaf's text without JSON's quotes; null is an empty field, so an empty text is quoted. */
+static firn_status print_csv_field(firn_row_printer *printer, const print_node *member,
+                                   firn_error *error) {
+    const firn_parquet_node *node = member->node;
+    if (node == NULL) return FIRN_OK;
+    firn_row_cursor *cursor = &printer->cursors[node->first_leaf];
+    bool defined = cursor->definition_level >= node->definition_level;
+    bool is_leaf = node->element->has_type;
+    int64_t number = -1;
+    if (!defined) FIRN_TRY(inherited(printer, cursor, &number, error));
+    firn_buffer_clear(&printer->text);
+    FIRN_TRY(is_leaf && defined ? print_leaf(printer, cursor, false, error)
+                                : print_member(printer, member, error));
+    if (!defined && number < 0) return FIRN_OK;
+    return firn_csv_append(&printer->line, firn_buffer_slice(&printer->text), error);
+}
+
+static firn_status print_json(firn_row_printer *printer, firn_error *error) {
+    return print_members(printer, &printer->root, printer->selection->shown_count, error);
+}
+
+static firn_status print_csv(firn_row_printer *printer, firn_error *error) {
+    for (size_t i = 0; i < printer->selection->shown_count; i++) {
+        if (i > 0) FIRN_TRY(firn_buffer_append_byte(&printer->line, ',', error));
+        FIRN_TRY(print_csv_field(printer, &printer->root.members[i], error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status print_row(firn_row_printer *printer, firn_row_visitor visit, void *context,
+                             firn_error *error) {
+    bool csv = printer->selection->format == FIRN_ROWS_CSV;
+    firn_buffer_clear(&printer->text);
+    firn_buffer_clear(&printer->line);
+    FIRN_TRY(csv ? print_csv(printer, error) : print_json(printer, error));
+    FIRN_TRY(skip_members(printer, printer->selection->shown_count, error));
+    return visit(context, firn_buffer_slice(csv ? &printer->line : &printer->text), error);
+}
+
+static firn_status do_row(firn_row_printer *printer, int64_t *left, firn_row_visitor visit,
+                          void *context, firn_error *error) {
+    bool wanted = false;
+    FIRN_TRY(check_row_start(printer, false, error));
+    FIRN_TRY(is_wanted(printer, &wanted, error));
+    if (!wanted) return skip_members(printer, 0, error);
+    FIRN_TRY(print_row(printer, visit, context, error));
+    if (left != NULL) --*left;
+    return FIRN_OK;
+}
+
 firn_status firn_row_printer_row_group(firn_row_printer *printer, size_t row_group,
+                                       int64_t first_position, int64_t *left,
                                        firn_row_visitor visit, void *context, firn_error *error) {
-    int64_t rows = printer->file->metadata->row_groups[row_group].num_rows;
+    const firn_parquet_file *file = printer->source->file;
+    int64_t rows = file->metadata->row_groups[row_group].num_rows;
+    uint64_t first = (uint64_t)first_position;
+    if (rows > 0 && firn_roaring_count_range(printer->source->deleted, first,
+                                             first + (uint64_t)rows) == (uint64_t)rows) {
+        return FIRN_OK;
+    }
     for (size_t i = 0; i < printer->cursor_count; i++) {
-        FIRN_TRY(firn_row_cursor_start(&printer->cursors[i], printer->file, row_group, error));
+        FIRN_TRY(firn_row_cursor_start(&printer->cursors[i], file, row_group, error));
     }
     for (int64_t row = 0; row < rows; row++) {
+        if (left != NULL && *left <= 0) return FIRN_OK;
         if (row % ROWS_BETWEEN_CHECKS == 0) FIRN_TRY(firn_cancel_check(error));
-        firn_buffer_clear(&printer->text);
-        FIRN_TRY(check_row_start(printer, false, error));
-        FIRN_TRY(print_struct(printer, &printer->root, error));
-        FIRN_TRY(visit(context, firn_buffer_slice(&printer->text), error));
+        printer->position = first_position + row;
+        FIRN_TRY(do_row(printer, left, visit, context, error));
     }
     return check_row_start(printer, true, error);
 }

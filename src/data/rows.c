@@ -8,13 +8,13 @@
 #include "data/data_source.h"
 #include "data/row_printer.h"
 
-/* A data file opened for reading under a schema. */
+/* A data file opened for reading under a selection. */
 typedef struct open_file {
     firn_data_source *source;
-    const firn_parquet_file *parquet; /* the source's */
     firn_arena *arena;
     const firn_parquet_schema *output;
     firn_projection projection;
+    firn_row_file file; /* what the printer borrows */
     firn_row_printer *printer;
 } open_file;
 
@@ -24,42 +24,62 @@ static void release(open_file *open) {
     firn_arena_free(open->arena);
 }
 
-static firn_status open_data_file(firn_table *table, const firn_schema *schema,
-                                  const firn_data_file *file, open_file *open, firn_error *error) {
-    open->arena = firn_arena_new();
-    if (open->arena == NULL) return firn_fail_memory(error);
+/* Variants are read as the file shreds them. */
+static firn_status make_output(const firn_schema *schema, const firn_parquet_file *parquet,
+                               open_file *open, firn_error *error) {
     const firn_parquet_schema_element *elements = NULL;
     size_t count = 0;
-    FIRN_TRY(firn_parquet_elements_of_schema(schema, open->arena, &elements, &count, error));
-    FIRN_TRY(firn_parquet_schema_build(elements, count, "the table's schema", open->arena,
-                                       &open->output, error));
+    FIRN_TRY(
+        firn_parquet_elements_like(schema, parquet->schema, open->arena, &elements, &count, error));
+    return firn_parquet_schema_build(elements, count, "the table's schema", open->arena,
+                                     &open->output, error);
+}
+
+static firn_status open_data_file(firn_table *table, const firn_row_selection *selection,
+                                  const firn_manifest_entry *entry, const firn_roaring *deleted,
+                                  open_file *open, firn_error *error) {
+    const firn_data_file *file = &entry->file;
+    open->arena = firn_arena_new();
+    if (open->arena == NULL) return firn_fail_memory(error);
+    FIRN_TRY(firn_data_source_open(table->storage, file, &open->source, error));
+    const firn_parquet_file *parquet = firn_data_source_parquet(open->source);
+    FIRN_TRY(make_output(selection->schema, parquet, open, error));
     const firn_name_mapping *mapping = NULL;
     FIRN_TRY(firn_name_mapping_of_table(table->metadata, open->arena, &mapping, error));
-    FIRN_TRY(firn_data_source_open(table->storage, file, &open->source, error));
-    open->parquet = firn_data_source_parquet(open->source);
-    FIRN_TRY(firn_projection_build(schema, open->output, open->parquet, file->path, file,
+    FIRN_TRY(firn_projection_build(selection->schema, open->output, parquet, file->path, file,
                                    firn_table_metadata_spec(table->metadata, file->spec_id),
                                    mapping, table->metadata->format_version, open->arena,
                                    &open->projection, error));
-    return firn_row_printer_new(schema, open->output, open->parquet, file->path, &open->projection,
-                                &open->printer, error);
+    open->file = (firn_row_file){.file = parquet,
+                                 .location = file->path,
+                                 .output = open->output,
+                                 .projection = &open->projection,
+                                 .deleted = deleted,
+                                 .first_row_id = file->has_first_row_id ? file->first_row_id : -1,
+                                 .sequence_number =
+                                     entry->has_sequence_number ? entry->sequence_number : -1};
+    return firn_row_printer_new(selection, &open->file, &open->printer, error);
 }
 
-firn_status firn_rows_of_file(firn_table *table, const firn_schema *schema,
-                              const firn_data_file *file, firn_row_visitor visit, void *context,
+firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selection,
+                              const firn_manifest_entry *entry, const firn_roaring *deleted,
+                              int64_t *left, firn_row_visitor visit, void *context,
                               firn_error *error) {
     open_file open = {0};
     firn_status status;
-    FIRN_CHECK(open_data_file(table, schema, file, &open, error));
-    const firn_parquet_file_metadata *metadata = open.parquet->metadata;
-    if (metadata->num_rows != file->record_count) {
-        status =
-            firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
-                      file->path, (long long)file->record_count, (long long)metadata->num_rows);
+    FIRN_CHECK(open_data_file(table, selection, entry, deleted, &open, error));
+    const firn_parquet_file_metadata *metadata = open.file.file->metadata;
+    if (metadata->num_rows != entry->file.record_count) {
+        status = firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
+                           entry->file.path, (long long)entry->file.record_count,
+                           (long long)metadata->num_rows);
         goto out;
     }
-    for (size_t i = 0; i < metadata->row_group_count; i++) {
-        FIRN_CHECK(firn_row_printer_row_group(open.printer, i, visit, context, error));
+    int64_t position = 0;
+    for (size_t i = 0; i < metadata->row_group_count && (left == NULL || *left > 0); i++) {
+        FIRN_CHECK(
+            firn_row_printer_row_group(open.printer, i, position, left, visit, context, error));
+        position += metadata->row_groups[i].num_rows;
     }
 out:
     release(&open);
@@ -100,8 +120,9 @@ static firn_status hash_row(void *context, firn_slice json, firn_error *error) {
 /* One sum per file, so that tasks share nothing. */
 typedef struct hash_task {
     firn_table *table;
-    const firn_schema *schema;
+    firn_row_selection selection;
     const firn_live_file *files;
+    const firn_roaring *const *deleted; /* nullable */
     firn_content_hash *sums;
 } hash_task;
 
@@ -112,7 +133,8 @@ static firn_status hash_file(void *context, size_t index, firn_error *error) {
     firn_status status =
         hasher.context == NULL || hasher.algorithm == NULL
             ? firn_fail_memory(error)
-            : firn_rows_of_file(task->table, task->schema, &task->files[index].entry.file, hash_row,
+            : firn_rows_of_file(task->table, &task->selection, &task->files[index].entry,
+                                task->deleted == NULL ? NULL : task->deleted[index], NULL, hash_row,
                                 &hasher, error);
     task->sums[index] = hasher.sum;
     EVP_MD_free(hasher.algorithm);
@@ -121,9 +143,11 @@ static firn_status hash_file(void *context, size_t index, firn_error *error) {
 }
 
 firn_status firn_content_hash_of_files(firn_table *table, const firn_schema *schema,
-                                       const firn_live_file *files, size_t count, firn_pool *pool,
-                                       firn_content_hash *out, firn_error *error) {
-    hash_task task = {table, schema, files, firn_alloc_zeroed(count, sizeof *task.sums)};
+                                       const firn_live_file *files,
+                                       const firn_roaring *const *deleted, size_t count,
+                                       firn_pool *pool, firn_content_hash *out, firn_error *error) {
+    hash_task task = {table, firn_row_selection_of(schema), files, deleted,
+                      firn_alloc_zeroed(count, sizeof *task.sums)};
     if (task.sums == NULL) return firn_fail_memory(error);
     firn_status status = firn_pool_each(pool, count, hash_file, &task, error);
     *out = (firn_content_hash){0};

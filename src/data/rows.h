@@ -1,19 +1,69 @@
 /**
- * Live rows of a table as text: one JSON object a row in canonical form (design 13, `scan`), and an order-free hash of them. For now of tables without deletes.
+ * Live rows of a table as text, a line a row: JSON objects in canonical form (design 13, `scan`) or CSV; and an order-free hash of the former. Deleted rows are
+ * left out by their positions (data/deletes.h).
  */
 #ifndef FIRN_DATA_ROWS_H
 #define FIRN_DATA_ROWS_H
 
 #include "data/projection.h"
+#include "iceberg/expression.h"
+#include "puffin/roaring.h"
 #include "table/table.h"
 
-/** Called with each row's canonical JSON text (no line feed). */
-typedef firn_status (*firn_row_visitor)(void *context, firn_slice json, firn_error *error);
+typedef enum firn_row_format {
+    FIRN_ROWS_JSON, /**< keys in schema order, no spaces */
+    /** RFC 4180 without carriage returns: null is nothing, an empty text "", lists, maps and structs are JSON. */
+    FIRN_ROWS_CSV
+} firn_row_format;
 
-/** Rows of one data file under `schema`. */
-firn_status firn_rows_of_file(firn_table *table, const firn_schema *schema,
-                              const firn_data_file *file, firn_row_visitor visit, void *context,
+/** Which columns and rows are wanted, and in which form. Everything is borrowed. */
+typedef struct firn_row_selection {
+    /**
+     * The columns that are read. Those of row lineage (iceberg/lineage.h) are filled as the specification says, from the file's
+     * first row id and data sequence number, where the file has no values of its own.
+     */
+    const firn_schema *schema;
+    size_t
+        shown_count; /**< of its columns, from the first on, that are printed; the others only serve the filter */
+    const firn_expression *filter; /**< nullable; all of its columns are in the schema */
+    firn_row_format format;
+} firn_row_selection;
+
+/** The selection of all columns of a schema as JSON. */
+static inline firn_row_selection firn_row_selection_of(const firn_schema *schema) {
+    return (firn_row_selection){.schema = schema, .shown_count = schema->root.field_count};
+}
+
+/**
+ * Selects columns of `schema` by their names, in their order; NULL: all of them. Of what a filter asks for besides, the columns are read and not shown. UNSUPPORTED names a column whose values have no text;
+ * INVALID one that is not there or comes twice, with the nearest known one. In `arena`.
+ */
+firn_status firn_row_selection_make(const firn_schema *schema, const char *const *names,
+                                    size_t name_count, const firn_expression *filter,
+                                    firn_row_format format, firn_arena *arena,
+                                    firn_row_selection *out, firn_error *error);
+
+/** Called with each row's text (no line feed). */
+typedef firn_status (*firn_row_visitor)(void *context, firn_slice text, firn_error *error);
+
+/** The line of column names that begins a CSV file, without line feed. */
+firn_status firn_rows_csv_header(const firn_row_selection *selection, firn_buffer *out,
+                                 firn_error *error);
+
+/**
+ * Rows of one data file in file order, without those at the positions `deleted` (nullable). `left` (nullable) counts down with each row that is visited; reading ends when it is 0.
+ */
+firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selection,
+                              const firn_manifest_entry *entry, const firn_roaring *deleted,
+                              int64_t *left, firn_row_visitor visit, void *context,
                               firn_error *error);
+
+/**
+ * The schema that the table's ref is read with: a tag's is its snapshot's, a branch's the table's current one (specification, "Schema Evolution"). In
+ * format v3 and above the two columns of row lineage are its last. In `arena`, or borrowed from the table.
+ */
+firn_status firn_rows_schema(const firn_table *table, firn_arena *arena, const firn_schema **out,
+                             firn_error *error);
 
 /**
  * Sum over all rows of the first 16 bytes, taken as a big-endian number, of SHA-256(canonical row), modulo 2^128; and the number of rows. Independent of the order of rows and files.
@@ -24,9 +74,11 @@ typedef struct firn_content_hash {
 } firn_content_hash;
 
 void firn_content_hash_add(firn_content_hash *hash, const firn_content_hash *other);
+/** `deleted`: one set of positions per file that don't count (NULL: none); NULL: none at all. */
 firn_status firn_content_hash_of_files(firn_table *table, const firn_schema *schema,
-                                       const firn_live_file *files, size_t count, firn_pool *pool,
-                                       firn_content_hash *out, firn_error *error);
+                                       const firn_live_file *files,
+                                       const firn_roaring *const *deleted, size_t count,
+                                       firn_pool *pool, firn_content_hash *out, firn_error *error);
 /** 32 hexadecimal digits and a zero. */
 void firn_content_hash_text(const firn_content_hash *hash, char text[33]);
 

@@ -215,8 +215,8 @@ static firn_status hash_inputs(binpack *work, firn_content_hash *out, firn_error
     if (files == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < group->input_count; i++) files[i] = *group->inputs[i];
     firn_status status = firn_content_hash_of_files(
-        work->context.settings->table, work->context.metadata->schema, files, group->input_count,
-        work->context.settings->pool, out, error);
+        work->context.settings->table, work->context.metadata->schema, files, group->deleted,
+        group->input_count, work->context.settings->pool, out, error);
     firn_free(files);
     return status;
 }
@@ -227,8 +227,8 @@ static firn_status hash_outputs(binpack *work, firn_content_hash *out, firn_erro
     if (files == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < result->output_count; i++) files[i].entry.file = result->outputs[i];
     firn_status status = firn_content_hash_of_files(
-        work->context.settings->table, work->context.metadata->schema, files, result->output_count,
-        work->context.settings->pool, out, error);
+        work->context.settings->table, work->context.metadata->schema, files, NULL,
+        result->output_count, work->context.settings->pool, out, error);
     firn_free(files);
     return status;
 }
