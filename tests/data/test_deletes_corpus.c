@@ -61,15 +61,15 @@ static void check_table(const char *corpus, const char *name, char *folder, firn
     corpus_table_open(corpus, name, folder, &table);
     firn_deletes deletes;
     resolve(&table, pool, memory, &deletes);
+    firn_row_selection selection = firn_row_selection_of(table.metadata->schema);
     live_rows rows = {0};
     for (size_t i = 0; i < table.files.data_count; i++) {
-        const firn_data_file *file = &table.files.data[i].entry.file;
         rows.deleted = deletes.positions[i];
         rows.position = 0;
         assert_int_equal(deletes.positions[i] != NULL, deletes.largest_sequence_number[i] >= 0);
-        check_ok(
-            firn_rows_of_file(&table.table, table.metadata->schema, file, take_live, &rows, &error),
-            &error);
+        check_ok(firn_rows_of_file(&table.table, &selection, &table.files.data[i].entry, NULL, NULL,
+                                   take_live, &rows, &error),
+                 &error);
     }
     line_list expected = expected_lines(corpus, name);
     compare(name, &rows.lines, &expected);
