@@ -45,9 +45,7 @@ except ImportError as missing:
 sys.path.insert(0, TOOLS)
 import rows  # noqa: E402
 
-# One process at a time has the folder, whichever build it tests; the lock goes with the process.
-_fixtures_lock = open(FIXTURES + ".lock", "a")  # noqa: SIM115
-fcntl.flock(_fixtures_lock, fcntl.LOCK_EX)
+_fixtures_lock = None
 
 _state = tempfile.mkdtemp(prefix="firn-state-")
 os.environ["FIRN_STATE_DIR"] = _state
@@ -83,8 +81,17 @@ def firn_json(*arguments, **options):
     return json.loads(firn(*arguments, "--json", **options).stdout)
 
 
+def lock_fixtures():
+    """One process at a time has the folder, whichever build it tests; the lock goes with the process."""
+    global _fixtures_lock
+    if _fixtures_lock is None:
+        _fixtures_lock = open(FIXTURES + ".lock", "a")  # noqa: SIM115
+        fcntl.flock(_fixtures_lock, fcntl.LOCK_EX)
+
+
 def unpack(name):
     """A fresh copy of a fixture; returns (folder, its about document)."""
+    lock_fixtures()
     folder = os.path.join(FIXTURES, name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(FIXTURES, exist_ok=True)

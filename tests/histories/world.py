@@ -1,0 +1,95 @@
+"""A table, its model, and what a history may use: the ground that steps.py works on."""
+import copy
+import os
+import random
+
+import columns
+import fx_json
+import model
+import reader
+import writer
+
+# What may be in a history beyond the plain; outside readers differ in what they know of it.
+FEATURES = {"avro": 0.25, "no_ids": 0.2, "equality": 0.5, "null_keys": 0.5, "evolution": 0.6, "specs": 0.4, "defaults": 0.5,
+            "branches": 0.4, "avro_deletes": 0.3}
+
+
+def spec_fields(version, dice, first_id=1000):
+    choices = [(columns.PART, "part", "identity"), (columns.UID, "uid_bucket", "bucket[3]"), (columns.AT, "at_day", "day"),
+               (columns.AT, "at_month", "month"), (columns.K1, "k1_trunc", "truncate[4]")]
+    picked = dice.sample(choices, dice.choice([0, 0, 1, 1, 2]))
+    if {"day", "month"} <= {t for _, _, t in picked}:
+        picked = picked[:1]
+    return [fx_json.spec_field(source, name, transform, first_id + i) for i, (source, name, transform) in enumerate(picked)]
+
+
+class World:
+    """`allowed`: features of this history; `used`: those that its table has had so far."""
+
+    def __init__(self, folder, seed, allowed=None, version=None):
+        dice = random.Random(f"world {seed}")
+        self.seed, self.used = seed, set()
+        drawn = {name for name, share in FEATURES.items() if dice.random() < share}
+        self.allowed = drawn if allowed is None else set(allowed)
+        start = dice.choice([1, 2, 2, 2, 3, 3, 3])
+        self.model = model.Model()
+        properties = {"write.parquet.compression-codec": dice.choice(["zstd", "snappy"])}
+        self.table = writer.Table(folder, version or start, spec=spec_fields(version, dice), properties=properties,
+                                  seed=dice.getrandbits(40), scheme=dice.choice(["", "file://"]))
+        self.names = 0
+
+    @property
+    def metadata(self):
+        return self.table.current()[1]
+
+    @property
+    def version(self):
+        return self.metadata["format-version"]
+
+    @property
+    def fields(self):
+        return model.fields_of(self.metadata, "main")
+
+    def refs(self):
+        return sorted(self.metadata.get("refs", {}))
+
+    def branches(self):
+        return [name for name, ref in self.metadata.get("refs", {}).items() if ref["type"] == "branch"] or ["main"]
+
+    def pick_ref(self, dice):
+        return "main" if dice.random() < 0.8 else dice.choice(sorted(self.branches()))
+
+    def new_rows(self, dice, count, like=None):
+        """Values of new rows; those of one call may share a partition."""
+        rows = []
+        for _ in range(count):
+            values = {f["id"]: columns.random_value(dice, f) for f in self.fields}
+            values[columns.UID] = self.model.uid()
+            values.update(like or {})
+            rows.append(values)
+        return rows
+
+    def commit(self, change, operation, rows, changed=(), merge=False):
+        """rows: values by uid after the commit."""
+        change.commit(operation, merge)
+        self.model.adopt(self.metadata, change.ref, rows, set(changed))
+
+    def values(self, change):
+        """The rows before a change, by uid, as the model has them."""
+        state = self.model.states[change.parent["snapshot-id"] if change.parent else None]
+        return {uid: row.values for uid, row in state.items()}
+
+
+def fresh_folder(root, name):
+    folder = os.path.join(root, name)
+    os.makedirs(folder)
+    return folder
+
+
+def deep(document):
+    return copy.deepcopy(document)
+
+
+def head_id(metadata, ref="main"):
+    entry = reader.head(metadata, ref)
+    return entry["snapshot-id"] if entry else None
