@@ -9,7 +9,7 @@ import traceback
 import history
 import kit
 
-COUNT = int(os.environ.get("FIRN_HISTORIES_KIT", "8"))
+COUNT = int(os.environ.get("FIRN_HISTORIES_KIT", "4"))
 FIRST = int(os.environ.get("FIRN_HISTORIES_FIRST", "1"))
 
 
