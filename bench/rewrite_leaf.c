@@ -1,7 +1,8 @@
 /*
  * Rewrites Parquet files of one schema into one file, leaf by leaf on one thread, and says how long each column took:
  *
- *     firn-bench-rewrite_leaf [--decode] [--v2] [--rows-per-group N] [--codec N] OUTPUT INPUT...
+ *     firn-bench-rewrite_leaf [--decode] [--v2] [--rows-per-group N] [--codec N]
+ *         [--drop PERCENT] [--in-runs-of ROWS] OUTPUT INPUT...
  *
  * `cmake --build BUILD --target firn-bench-rewrite_leaf` makes it.
  */
@@ -54,6 +55,7 @@ static void open_input(const char *path, input *out) {
 static firn_parquet_write_options options;
 static firn_parquet_rewrite_options how = {.copy_pages = true};
 static int64_t rows_per_group = 1000000;
+static int64_t drop_percent, run_length = 1; /* of rows that go */
 
 static int read_arguments(int argc, char **argv) {
     int at = 1;
@@ -63,11 +65,28 @@ static int read_arguments(int argc, char **argv) {
         if (strcmp(argv[at], "--v2") == 0) options.page_version = 2;
         if (at + 1 == argc) break;
         if (strcmp(argv[at], "--rows-per-group") == 0) rows_per_group = atoll(argv[++at]);
+        if (strcmp(argv[at], "--drop") == 0) drop_percent = atoll(argv[++at]);
+        if (strcmp(argv[at], "--in-runs-of") == 0) run_length = atoll(argv[++at]);
         if (strcmp(argv[at], "--codec") == 0) {
             options.compression = (firn_parquet_compression)atoi(argv[++at]);
         }
     }
     return at;
+}
+
+/* Runs of rows that go, scattered by a fixed generator. */
+static void choose_dropped(firn_parquet_piece *piece) {
+    static uint64_t state = 42;
+    int64_t *dropped = malloc((size_t)(piece->row_count + 1) * sizeof *dropped);
+    for (int64_t row = 0; row < piece->row_count; row++) {
+        if (row % run_length == 0) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        }
+        if ((int64_t)(state >> 33) % 100 < drop_percent) {
+            dropped[piece->dropped_count++] = row;
+        }
+    }
+    piece->dropped_rows = dropped;
 }
 
 /* Every row group of every input, each leaf to the one of the same number. */
@@ -92,6 +111,7 @@ static firn_parquet_piece *make_pieces(const input *inputs, size_t count, size_t
                 .row_count = metadata->row_groups[group].num_rows,
                 .mappings = mappings,
             };
+            if (drop_percent > 0) choose_dropped(&pieces[*piece_count - 1]);
         }
     }
     return pieces;
@@ -106,7 +126,9 @@ static void write_group(firn_parquet_file_writer *writer, const firn_parquet_pie
     firn_error error = {0};
     const firn_parquet_schema *schema = firn_parquet_file_writer_schema(writer);
     int64_t rows = 0;
-    for (size_t i = 0; i < count; i++) rows += pieces[i].row_count;
+    for (size_t i = 0; i < count; i++) {
+        rows += pieces[i].row_count - (int64_t)pieces[i].dropped_count;
+    }
     if (firn_parquet_file_writer_begin_row_group(writer, rows, &error) != FIRN_OK) die(&error);
     for (size_t leaf = 0; leaf < schema->leaf_count; leaf++) {
         int64_t before = firn_clock_monotonic_ns();
