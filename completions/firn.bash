@@ -19,7 +19,7 @@ _firn_options_of()
             case "$2" in
                 merge)
                     echo "$common --memory --threads --output --force --compression" \
-                        "--row-group-size-bytes"
+                        "--row-group-size-bytes --no-joined-pages"
                     ;;
                 inspect) echo "$common --pages" ;;
                 verify) echo "$common --memory --threads" ;;

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "cli/commands.h"
+#include "cli/ways_report.h"
 #include "codec/codec.h"
 #include "parquet/file_reader.h"
 #include "parquet/merge.h"
@@ -116,6 +117,7 @@ static firn_status read_options(const firn_invocation *invocation, firn_parquet_
     const firn_options *options = invocation->options;
     firn_parquet_merge_options_init(out);
     out->pool = invocation->pool;
+    out->no_joined_pages = options->no_joined_pages;
     if (options->compression != NULL) {
         out->keep_compression = false;
         FIRN_TRY(read_compression(options->compression, &out->write, error));
@@ -228,11 +230,13 @@ static firn_status report_merge(firn_invocation *invocation,
     firn_section_add(root, "row_groups", "row groups after", firn_cell_count(result->row_groups));
     firn_section_add(root, "input_bytes", "size before", firn_cell_bytes(result->input_bytes));
     firn_section_add(root, "output_bytes", "size after", firn_cell_bytes(result->bytes));
-    firn_section_add(root, "bytes_copied", "copied as they were",
-                     firn_cell_bytes(result->bytes_copied));
-    firn_section_add(root, "bytes_encoded", "encoded anew", firn_cell_bytes(result->bytes_encoded));
+    firn_section_add(root, "bytes_copied", "copied without decoding",
+                     firn_cell_bytes(result->counts.bytes_copied));
+    firn_section_add(root, "bytes_encoded", "encoded anew",
+                     firn_cell_bytes(result->counts.bytes_encoded));
     firn_section_add(root, "compression", "codec",
                      firn_cell_text(firn_parquet_compression_name(result->compression)));
+    firn_report_ways(root, &result->counts);
     return firn_report_status(invocation->report, error);
 }
 

@@ -23,6 +23,8 @@ const firn_option firn_option_table[] = {
      "has"},
     {"row-group-size-bytes", 0, FIRN_OPTION_BYTES, MEMBER(row_group_size_bytes), FIRN_OPTIONS_MERGE,
      "BYTES", "uncompressed size of the row groups to make; without it 128MB"},
+    {"no-joined-pages", 0, FIRN_OPTION_FLAG, MEMBER(no_joined_pages), FIRN_OPTIONS_MERGE, NULL,
+     "never put compressed bytes of several pages into one page, for readers that can't take it"},
     {"target-file-size-bytes", 0, FIRN_OPTION_BYTES, MEMBER(target_file_size_bytes),
      FIRN_OPTIONS_PLAN, "BYTES",
      "size of the files to make; without it write.target-file-size-bytes of the table, else 512MB"},

@@ -16,7 +16,7 @@ typedef struct firn_options {
     const char *catalog, *catalog_name, *config, *ref; /**< NULL: not given */
     const char *output, *compression;                  /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
-    bool pages, force;
+    bool pages, force, no_joined_pages;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;

@@ -246,7 +246,8 @@ static firn_status rewrite_one(void *context, size_t index, firn_error *error) {
     group_job *group = context;
     merge_job *job = group->job;
     size_t leaf = group->first_leaf + index;
-    firn_parquet_rewrite_options how = {.copy_pages = job->options->copy_pages};
+    firn_parquet_rewrite_options how = {.copy_pages = job->options->copy_pages,
+                                        .no_joined_pages = job->options->no_joined_pages};
     FIRN_TRY(firn_cancel_check(error));
     FIRN_TRY(firn_parquet_rewrite_leaf(group->pieces, group->piece_count, job->merged.schema, leaf,
                                        &job->write, &how, &group->chunks[index],
@@ -262,8 +263,7 @@ static firn_status write_leaves(group_job *group, size_t count, firn_error *erro
     firn_status status = firn_pool_each(job->options->pool, count, rewrite_one, group, error);
     for (size_t i = 0; i < count; i++) {
         if (status == FIRN_OK) {
-            job->result->bytes_copied += group->counts[i].bytes_copied;
-            job->result->bytes_encoded += group->counts[i].bytes_encoded;
+            firn_parquet_rewrite_counts_add(&job->result->counts, &group->counts[i]);
             status = firn_parquet_file_writer_add_chunk(job->writer, &group->chunks[i], error);
         } else {
             firn_parquet_chunk_release(&group->chunks[i]);

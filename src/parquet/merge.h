@@ -6,7 +6,7 @@
 #define FIRN_PARQUET_MERGE_H
 
 #include "base/threads.h"
-#include "parquet/chunk_writer.h"
+#include "parquet/rewrite.h"
 
 /** Where the inputs come from. Each is opened once for its footer and again for each row group that it feeds. */
 typedef struct firn_parquet_merge_inputs {
@@ -24,16 +24,16 @@ typedef struct firn_parquet_merge_options {
     int64_t row_group_size_bytes; /**< uncompressed; a larger row group of an input stays whole */
     int64_t row_group_row_limit;
     bool copy_pages;
-    firn_pool *pool; /**< NULL: this thread alone */
+    bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
+    firn_pool *pool;      /**< NULL: this thread alone */
 } firn_parquet_merge_options;
 
 void firn_parquet_merge_options_init(firn_parquet_merge_options *options);
 
 typedef struct firn_parquet_merge_result {
     int64_t rows, input_row_groups, row_groups, schemas;
-    int64_t input_bytes, bytes; /**< of whole files */
-    int64_t bytes_copied,
-        bytes_encoded; /**< compressed bytes of the inputs, by the way that they went */
+    int64_t input_bytes, bytes;         /**< of whole files */
+    firn_parquet_rewrite_counts counts; /**< of all leaves together */
     int64_t column_count;
     firn_parquet_compression compression;
 } firn_parquet_merge_result;

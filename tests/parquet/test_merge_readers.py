@@ -276,6 +276,27 @@ def test_row_groups(folder):
     assert pq.read_table(f"{folder}/cut.parquet")["k"].to_pylist() == list(range(360000))
 
 
+def test_joined_pages(folder):
+    """Ways and reasons are told, and pages stay apart where that is asked for."""
+    paths = []
+    for i in range(8):
+        paths.append(f"{folder}/in{i}.parquet")
+        table = pa.table([pa.array(range(i * 3000, i * 3000 + 3000), pa.int64())],
+                         schema=pa.schema([pa.field("id", pa.int64(), nullable=False)]))
+        pq.write_table(table, paths[-1], use_dictionary=False, compression="zstd", data_page_version="2.0")
+    joined = merge(f"{folder}/joined.parquet", *paths)
+    apart = merge(f"{folder}/apart.parquet", *paths, options=["--no-joined-pages"])
+    assert [way["way"] for way in joined["ways"]] == ["joined"], joined
+    assert joined["reasons"] == [], joined
+    # What can be neither copied nor joined is decoded, and the reason told.
+    assert [way["way"] for way in apart["ways"]] == ["encoded"], apart
+    assert "small_pages" in [reason["reason"] for reason in apart["reasons"]], apart
+    for document in (joined, apart):
+        sums = sum(way["bytes"] for way in document["ways"])
+        assert sums == document["bytes_copied"] + document["bytes_encoded"] > 0, document
+    same(pq.read_table(f"{folder}/apart.parquet"), pq.read_table(f"{folder}/joined.parquet"))
+
+
 def test_interrupt(folder):
     """Ctrl-C leaves neither output nor temporary file."""
     dice = random.Random(1)
