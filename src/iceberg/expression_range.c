@@ -1,7 +1,7 @@
 /* What a predicate says about values of which only bounds are known. Bounds come from any writer: what contradicts itself proves nothing. */
 #include "iceberg/expression_tree.h"
 
-/* A UUID's order was that of two signed halves in old writers. Where the first halves differ and the bounds are in order, both orders agree on them. */
+/* A UUID's order was that of two signed halves in old writers. Where both bounds are there, their first halves are in order and differ from a value's, both orders agree on it. */
 #define UUID_HALF 8
 
 static firn_slice cut(firn_slice bytes, size_t size) {
@@ -16,8 +16,9 @@ void firn_value_range_bounds(firn_value_range *range, const firn_type *type, fir
     range->has_upper = upper.data != NULL &&
                        firn_value_from_bytes(type, upper, &range->upper, &ignored) == FIRN_OK;
     if (type->kind == FIRN_TYPE_UUID) {
-        if (range->has_lower) range->lower.as.bytes = cut(range->lower.as.bytes, UUID_HALF);
-        if (range->has_upper) range->upper.as.bytes = cut(range->upper.as.bytes, UUID_HALF);
+        range->has_lower = range->has_upper = range->has_lower && range->has_upper;
+        range->lower.as.bytes = cut(range->lower.as.bytes, UUID_HALF);
+        range->upper.as.bytes = cut(range->upper.as.bytes, UUID_HALF);
     }
     bool nan = (range->has_lower && firn_value_is_nan(&range->lower)) ||
                (range->has_upper && firn_value_is_nan(&range->upper));
