@@ -52,19 +52,38 @@ firn_arena *firn_arena_new(void) {
     return arena;
 }
 
-void firn_arena_free(firn_arena *arena) {
-    if (arena == NULL) return;
+/* Frees all blocks but `kept`, which may be NULL. */
+static void release_all(firn_arena *arena, const block *kept) {
     /* The records lie in the blocks: all of them run before any block goes. */
     for (on_free *record = arena->releases; record != NULL; record = record->next) {
         record->release(record->context);
     }
+    arena->releases = NULL;
     block *current = arena->blocks;
     while (current != NULL) {
         block *next = current->next;
-        firn_free(current);
+        if (current != kept) {
+            arena->bytes -= sizeof *current + current->size;
+            firn_free(current);
+        }
         current = next;
     }
+}
+
+void firn_arena_free(firn_arena *arena) {
+    if (arena == NULL) return;
+    release_all(arena, NULL);
     firn_free(arena);
+}
+
+void firn_arena_clear(firn_arena *arena) {
+    /* The block that is being filled is the largest but for those of one allocation each. */
+    block *kept = ONE_BLOCK_EACH ? NULL : arena->blocks;
+    release_all(arena, kept);
+    arena->blocks = kept;
+    if (kept == NULL) return;
+    kept->next = NULL;
+    kept->used = 0;
 }
 
 static block *add_block(firn_arena *arena, size_t size) {

@@ -12,6 +12,8 @@ typedef struct firn_arena firn_arena;
 /** NULL when memory is out. */
 firn_arena *firn_arena_new(void);
 void firn_arena_free(firn_arena *arena);
+/** Frees what was allocated, and keeps some of the memory for what comes next. */
+void firn_arena_clear(firn_arena *arena);
 
 /** Zeroed, aligned for any type; NULL when memory is out or `count * size` overflows. */
 void *firn_arena_alloc(firn_arena *arena, size_t count, size_t size);

@@ -120,8 +120,8 @@ firn_status firn_manifest_list_read(firn_slice bytes, const char *name, firn_are
                                     firn_error *error);
 
 /**
- * Called for each entry, DELETED ones too; the entry is borrowed until the call returns unless
- * `arena` was kept. A failure stops the walk and is passed up.
+ * Called for each entry, DELETED ones too; the entry itself is borrowed until the call returns. A
+ * failure stops the walk and is passed up.
  */
 typedef firn_status (*firn_manifest_visitor)(void *context, const firn_manifest_entry *entry,
                                              firn_error *error);
@@ -130,7 +130,7 @@ typedef firn_status (*firn_manifest_visitor)(void *context, const firn_manifest_
  * Walks a manifest. `spec` is table metadata's for manifest->partition_spec_id (the header's schema
  * is never trusted); NULL where the table has lost it: then only a manifest without partition
  * fields is read. Numbers and ids are inherited from `manifest`. Everything an entry points to
- * lives in `arena`. CORRUPT names the entry and the field; UNSUPPORTED: the file is encrypted.
+ * lives in `arena`, or, where that is NULL, until the visitor returns. CORRUPT names the entry and the field; UNSUPPORTED: the file is encrypted.
  */
 firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manifest,
                                const firn_partition_spec *spec, firn_arena *arena,
@@ -190,6 +190,11 @@ firn_status firn_manifest_list_write(const firn_table_metadata *metadata, int64_
 /** Deep copy of a data file into an arena. */
 firn_status firn_data_file_copy(const firn_data_file *file, firn_arena *arena, firn_data_file *out,
                                 firn_error *error);
+/**
+ * The same, sharing lists of column ids with a copy that lies in the arena already (NULL: none) where they are equal, as those of most files of a manifest are.
+ */
+firn_status firn_data_file_copy_like(const firn_data_file *file, const firn_data_file *like,
+                                     firn_arena *arena, firn_data_file *out, firn_error *error);
 
 /** Whether two data files are described alike, field by field. */
 bool firn_data_file_equal(const firn_data_file *a, const firn_data_file *b);

@@ -118,7 +118,8 @@ typedef struct walk {
     const char *name;
     const firn_manifest_file *manifest;
     const firn_partition_spec *spec; /**< never NULL; of no fields where the table has lost it */
-    firn_arena *arena;               /**< the caller's: what entries point to */
+    firn_arena *arena;               /**< what entries point to: the caller's, or `entry_arena` */
+    firn_arena *entry_arena;         /**< of one entry at a time; NULL: the caller keeps them */
     firn_arena *scratch;             /**< plan and targets */
     firn_avro_reader *reader;
     const firn_avro_plan *plan;
@@ -372,10 +373,12 @@ static firn_status resolve(walk *w, firn_manifest_entry *out) {
 static firn_status visit_all(walk *w, firn_manifest_visitor visit, void *context) {
     for (;;) {
         bool more = false;
+        bool keeps = w->entry_arena == NULL;
         memset(w->raw, 0, w->raw_size);
+        if (!keeps) firn_arena_clear(w->entry_arena);
         int64_t position = firn_avro_reader_position(w->reader);
         FIRN_TRY(
-            firn_avro_reader_next(w->reader, w->plan, w->arena, true, w->raw, &more, w->error));
+            firn_avro_reader_next(w->reader, w->plan, w->arena, keeps, w->raw, &more, w->error));
         if (!more) return FIRN_OK;
         firn_manifest_entry entry = {0};
         firn_status status = resolve(w, &entry);
@@ -401,12 +404,17 @@ firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manif
               .error = error};
     firn_status status;
     w.scratch = firn_arena_new();
-    if (w.scratch == NULL) return firn_fail_memory(error);
+    if (arena == NULL) w.arena = w.entry_arena = firn_arena_new();
+    if (w.scratch == NULL || w.arena == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
     FIRN_CHECK(firn_avro_reader_open(&file, 0, &w.reader, error));
     FIRN_CHECK(prepare(&w, spec != NULL));
     FIRN_CHECK(visit_all(&w, visit, context));
 out:
     firn_avro_reader_free(w.reader);
     firn_arena_free(w.scratch);
+    firn_arena_free(w.entry_arena);
     return status;
 }
