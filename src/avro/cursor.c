@@ -40,7 +40,7 @@ firn_status firn_avro_get_boolean(firn_avro_cursor *cursor, bool *out, firn_erro
     return FIRN_OK;
 }
 
-firn_status firn_avro_get_long(firn_avro_cursor *cursor, int64_t *out, firn_error *error) {
+firn_status firn_avro_get_long_of_bytes(firn_avro_cursor *cursor, int64_t *out, firn_error *error) {
     uint64_t bits = 0;
     size_t position = cursor->position;
     for (unsigned shift = 0;; shift += 7) {

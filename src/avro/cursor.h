@@ -44,7 +44,17 @@ firn_status firn_avro_corrupt(const firn_avro_cursor *cursor, const char *messag
 firn_status firn_avro_get_boolean(firn_avro_cursor *cursor, bool *out, firn_error *error);
 /** CORRUPT where the number does not fit. */
 firn_status firn_avro_get_int(firn_avro_cursor *cursor, int32_t *out, firn_error *error);
-firn_status firn_avro_get_long(firn_avro_cursor *cursor, int64_t *out, firn_error *error);
+firn_status firn_avro_get_long_of_bytes(firn_avro_cursor *cursor, int64_t *out, firn_error *error);
+static inline firn_status firn_avro_get_long(firn_avro_cursor *cursor, int64_t *out,
+                                             firn_error *error) {
+    /* Most are of one byte: lengths, ids, branches. */
+    if (cursor->position < cursor->size && cursor->data[cursor->position] < 0x80) {
+        int64_t byte = cursor->data[cursor->position++];
+        *out = (byte >> 1) ^ -(byte & 1);
+        return FIRN_OK;
+    }
+    return firn_avro_get_long_of_bytes(cursor, out, error);
+}
 firn_status firn_avro_get_float(firn_avro_cursor *cursor, float *out, firn_error *error);
 firn_status firn_avro_get_double(firn_avro_cursor *cursor, double *out, firn_error *error);
 /** Bytes or string; borrowed from the cursor's bytes; `data` is never NULL. */

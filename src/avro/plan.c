@@ -121,6 +121,22 @@ static firn_status compile_steps(compiler *c, const firn_avro_schema *record,
     return FIRN_OK;
 }
 
+static bool is_plain(const firn_avro_step *step, bool to_values, firn_avro_kind kind,
+                     firn_avro_into into) {
+    const firn_avro_node *node = step->node;
+    return node != NULL && step->to_values == to_values && node->writer->kind == kind &&
+           node->target->into == into && node->target->offset == 0 &&
+           node->target->present == FIRN_AVRO_NO_FLAG;
+}
+
+static bool are_plain_pairs(const firn_avro_schema *items, const firn_avro_node *node) {
+    if (items->kind != FIRN_AVRO_RECORD || node->step_count != 2) return false;
+    const firn_avro_step *value = &node->steps[1];
+    return is_plain(&node->steps[0], false, FIRN_AVRO_INT, FIRN_AVRO_INTO_INT32) &&
+           (is_plain(value, true, FIRN_AVRO_LONG, FIRN_AVRO_INTO_INT64) ||
+            is_plain(value, true, FIRN_AVRO_BYTES, FIRN_AVRO_INTO_BYTES));
+}
+
 static firn_status compile_pairs(compiler *c, const firn_avro_schema *writer,
                                  const firn_avro_target *target, firn_avro_node *node) {
     if (writer->kind == FIRN_AVRO_MAP) {
@@ -131,7 +147,9 @@ static firn_status compile_pairs(compiler *c, const firn_avro_schema *writer,
     const firn_avro_schema *record = firn_avro_schema_non_null(writer->items);
     if (record->kind != FIRN_AVRO_RECORD) return wrong_type(c, writer->items, target);
     node->pair_record = record;
-    return compile_steps(c, record, target->children, 2, true, node);
+    FIRN_TRY(compile_steps(c, record, target->children, 2, true, node));
+    node->plain_pairs = are_plain_pairs(writer->items, node);
+    return FIRN_OK;
 }
 
 static firn_status compile_union(compiler *c, const firn_avro_schema *writer,

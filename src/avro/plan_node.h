@@ -28,6 +28,8 @@ struct firn_avro_node {
     const firn_avro_node *item;
     /** PAIRS from an array of records: the record. */
     const firn_avro_schema *pair_record;
+    /** PAIRS from an array of records of just an int and a long or bytes, none of them a union. */
+    bool plain_pairs;
 };
 
 struct firn_avro_plan {
