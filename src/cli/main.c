@@ -5,6 +5,12 @@
 #include "cli/cli.h"
 #ifdef FIRN_FAULT_BUILD
 #include "storage/fault.h"
+
+/* "run:9" of FIRN_FAULT: a test's other writer goes between. */
+static void run_command(void) {
+    const char *command = getenv("FIRN_FAULT_COMMAND");
+    if (command == NULL || system(command) != 0) abort();
+}
 #endif
 
 static firn_status open_storage(firn_storage **out, firn_error *error) {
@@ -14,6 +20,7 @@ static firn_status open_storage(firn_storage **out, firn_error *error) {
     bool present = false;
     firn_status status = firn_fault_plan_from_environment(&plan, &present, error);
     firn_storage *inner = *out;
+    plan.run = run_command;
     if (status == FIRN_OK && present) {
         *out = NULL;
         return firn_storage_with_faults(inner, &plan, out, error);

@@ -64,6 +64,7 @@ static firn_fault_kind begin(const char *operation, const char *what) {
 static firn_status before(firn_fault_kind kind, const char *operation, const char *what,
                           firn_error *error) {
     if (kind == FIRN_FAULT_KILL) _exit(137);
+    if (kind == FIRN_FAULT_RUN && active.plan.run != NULL) active.plan.run();
     if (kind == FIRN_FAULT_FAIL) {
         return firn_fail(error, FIRN_IO, "%s: planned failure of %s", what, operation);
     }
@@ -331,7 +332,8 @@ static firn_status parse_kind(const char *text, size_t length, firn_fault_kind *
                  {"fail-after", FIRN_FAULT_FAIL_AFTER},
                  {"short", FIRN_FAULT_SHORT},
                  {"kill", FIRN_FAULT_KILL},
-                 {"kill-after", FIRN_FAULT_KILL_AFTER}};
+                 {"kill-after", FIRN_FAULT_KILL_AFTER},
+                 {"run", FIRN_FAULT_RUN}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, text, length) == 0) {
             *out = kinds[i].kind;

@@ -13,10 +13,11 @@ typedef enum firn_fault_kind {
     FIRN_FAULT_NONE,
     FIRN_FAULT_FAIL,       /**< the call fails with IO and has no effect */
     FIRN_FAULT_FAIL_AFTER, /**< the call takes effect, then fails (an ambiguous write) */
-    FIRN_FAULT_SHORT,     /**< a write puts down half of its bytes, then fails as a full disk would;
+    FIRN_FAULT_SHORT, /**< a write puts down half of its bytes, then fails as a full disk would;
                                 any other call fails so, without effect */
-    FIRN_FAULT_KILL,      /**< _exit(137) before the call */
-    FIRN_FAULT_KILL_AFTER /**< _exit(137) after it */
+    FIRN_FAULT_KILL,  /**< _exit(137) before the call */
+    FIRN_FAULT_KILL_AFTER, /**< _exit(137) after it */
+    FIRN_FAULT_RUN         /**< the plan's `run` is called before the call, which then goes on */
 } firn_fault_kind;
 
 typedef struct firn_fault_plan {
@@ -26,6 +27,7 @@ typedef struct firn_fault_plan {
                                 "finish", "create_exclusive", "replace", "delete", "list", "open",
                                 "stat", "catalog" or "publish" */
     bool and_following;
+    void (*run)(void);      /**< for FIRN_FAULT_RUN: somebody else goes between */
     const char *trace_path; /**< NULL, or a file that gets a line "operation location" per call */
 } firn_fault_plan;
 
@@ -35,7 +37,7 @@ firn_status firn_storage_with_faults(firn_storage *inner, const firn_fault_plan 
 
 /**
  * Reads a plan from FIRN_FAULT ("kill:7", "kill-after:7", "fail:3:write", "fail-after:2:catalog",
- * "short:2:write"; a "+" at the end for and-following) and FIRN_FAULT_TRACE; only the test build of
+ * "short:2:write", "run:9", whose `run` the caller sets; a "+" at the end for and-following) and FIRN_FAULT_TRACE; only the test build of
  * the program calls it. *present is false when neither is set. Borrows from the environment.
  */
 firn_status firn_fault_plan_from_environment(firn_fault_plan *plan, bool *present,

@@ -105,6 +105,27 @@ static void test_trace(void **state) {
     test_folder_remove(folder);
 }
 
+static int ran;
+
+static void run_once(void) {
+    ran++;
+}
+
+/* Somebody else goes between; the call itself goes on. */
+static void test_run(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_storage *storage = NULL;
+    firn_fault_plan plan = {.kind = FIRN_FAULT_RUN, .at = 2, .run = run_once};
+    check_ok(firn_storage_memory(&storage, &error), &error);
+    check_ok(firn_storage_with_faults(storage, &plan, &storage, &error), &error);
+    check_ok(firn_fault_point("catalog", "COMMIT", false, &error), &error);
+    assert_int_equal(ran, 0);
+    check_ok(firn_storage_put(storage, "/a", firn_slice_text("a"), &error), &error);
+    assert_int_equal(ran, 1);
+    firn_storage_free(storage);
+}
+
 static void check_plan(const char *text, firn_status expected, firn_fault_kind kind, uint64_t at,
                        const char *operation, bool and_following) {
     firn_error error = {0};
@@ -133,6 +154,7 @@ static void test_environment(void **state) {
     assert_int_equal(firn_fault_plan_from_environment(&plan, &present, NULL), FIRN_OK);
     assert_false(present);
     check_plan("kill:7", FIRN_OK, FIRN_FAULT_KILL, 7, NULL, false);
+    check_plan("run:7:create", FIRN_OK, FIRN_FAULT_RUN, 7, "create", false);
     check_plan("kill-after:1+", FIRN_OK, FIRN_FAULT_KILL_AFTER, 1, NULL, true);
     check_plan("fail:3:write", FIRN_OK, FIRN_FAULT_FAIL, 3, "write", false);
     check_plan("fail-after:2:catalog+", FIRN_OK, FIRN_FAULT_FAIL_AFTER, 2, "catalog", true);
@@ -152,6 +174,7 @@ int main(void) {
         cmocka_unit_test(test_points),
         cmocka_unit_test(test_kill),
         cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_run),
         cmocka_unit_test(test_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
