@@ -4,7 +4,8 @@ _firn_options_of()
 {
     local common="--json --config --verbose --no-progress --help --version"
     local catalog="--catalog --catalog-name"
-    local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all"
+    local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all
+        --delete-ratio-threshold --delete-file-threshold"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files | manifests) echo "$common $catalog --ref" ;;
@@ -12,7 +13,7 @@ _firn_options_of()
         plan) echo "$common $catalog --ref $plan --memory --threads" ;;
         compact)
             echo "$common $catalog --ref $plan --yes --dry-run --verify --lock-timeout" \
-                "--memory --threads"
+                "--partial-progress --memory --threads"
             ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
@@ -46,8 +47,8 @@ _firn()
             return
             ;;
         --catalog-name | --ref | --target-file-size-bytes | --min-input-files | \
-            --max-file-group-size-bytes | --memory | --threads | --lock-timeout | \
-            --row-group-size-bytes)
+            --max-file-group-size-bytes | --delete-ratio-threshold | --delete-file-threshold | \
+            --memory | --threads | --lock-timeout | --row-group-size-bytes)
             return
             ;;
         --compression)
@@ -58,7 +59,8 @@ _firn()
     for ((i = 1; i < COMP_CWORD; i++)); do
         case "${COMP_WORDS[i]}" in
             --catalog | --config | --catalog-name | --ref | --target-file-size-bytes | \
-                --min-input-files | --max-file-group-size-bytes | --memory | --threads | \
+                --min-input-files | --max-file-group-size-bytes | --delete-ratio-threshold | \
+                --delete-file-threshold | --memory | --threads | \
                 --lock-timeout | --output | -o | --compression | --row-group-size-bytes) ((i++)) ;;
             -*) ;;
             *)

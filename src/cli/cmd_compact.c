@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/compact_report.h"
+#include "cli/exit_code.h"
 #include "cli/progress.h"
 
 static firn_compact_options compact_options(const firn_options *given) {
@@ -14,6 +15,11 @@ static firn_compact_options compact_options(const firn_options *given) {
     if (given->max_file_group_size_bytes > 0) {
         options.max_file_group_size_bytes = given->max_file_group_size_bytes;
     }
+    if (given->delete_ratio_threshold >= 0) {
+        options.delete_ratio_threshold = given->delete_ratio_threshold;
+    }
+    options.delete_file_threshold = given->delete_file_threshold;
+    options.partial_progress = given->partial_progress;
     if (given->memory_bytes > 0) options.memory_bytes = given->memory_bytes;
     if (given->threads > 0) options.threads = (size_t)given->threads;
     if (given->lock_timeout_ms >= 0) options.lock_timeout_ms = given->lock_timeout_ms;
@@ -49,6 +55,16 @@ static bool is_read_only(firn_invocation *invocation, firn_section *root) {
     return true;
 }
 
+/* What was committed before stays and is told; so is why there is no more of it. */
+static void report_failure(firn_invocation *invocation, firn_section *root, firn_status status,
+                           const firn_error *error) {
+    firn_section *section = firn_section_child(root, "error", "Not everything was done");
+    const char *message = firn_report_copy(invocation->report, error->message);
+    firn_section_add(section, "code", NULL, firn_cell_text(firn_status_name(status)));
+    firn_section_add(section, "message", "reason", firn_cell_text(message));
+    invocation->exit_code = firn_exit_code(status);
+}
+
 static firn_status run(firn_invocation *invocation, const firn_compact_plan *plan,
                        firn_compact_options *options, firn_section *root, bool *committed,
                        firn_error *error) {
@@ -60,7 +76,7 @@ static firn_status run(firn_invocation *invocation, const firn_compact_plan *pla
     options->progress = (firn_rewrite_progress){firn_progress_advance, &progress};
     firn_status status = firn_compact_run(invocation->table, plan, options, &result, error);
     firn_progress_end(&progress);
-    FIRN_TRY(status);
+    if (!result.committed) FIRN_TRY(status);
     *committed = result.committed;
     firn_section_add(root, "committed", NULL, firn_cell_boolean(result.committed));
     if (!result.committed) {
@@ -69,6 +85,7 @@ static firn_status run(firn_invocation *invocation, const firn_compact_plan *pla
     }
     invocation->done = "the compaction was committed";
     firn_report_compact_result(root, &result, firn_clock_monotonic_ns() - started);
+    if (status != FIRN_OK) report_failure(invocation, root, status, error);
     return FIRN_OK;
 }
 

@@ -107,6 +107,7 @@ static firn_status step(const demo *run, const char *verb, const firn_options *e
     options.arguments[0] = "demo.events";
     options.argument_count = 1;
     options.lock_timeout_ms = -1;
+    options.delete_ratio_threshold = -1;
     options.memory_bytes = given->memory_bytes;
     options.threads = given->threads;
     options.config = given->config;

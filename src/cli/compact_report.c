@@ -24,9 +24,10 @@ static void add_json_groups(firn_section *section, const firn_compact_plan *plan
     static const firn_column columns[] = {
         {"partition", NULL},    {"spec_id", NULL},      {"selected", NULL},
         {"files", NULL},        {"bytes", NULL},        {"rows", NULL},
-        {"output_files", NULL}, {"output_bytes", NULL}, {"reason", NULL}};
+        {"deleted_rows", NULL}, {"delete_files", NULL}, {"output_files", NULL},
+        {"output_bytes", NULL}, {"reason", NULL}};
     firn_report *report = firn_section_report(section);
-    firn_rows *rows = firn_section_rows(section, "groups", "", columns, 9, NULL);
+    firn_rows *rows = firn_section_rows(section, "groups", "", columns, 11, NULL);
     for (size_t i = 0; i < plan->group_count; i++) {
         const firn_compact_group *group = &plan->groups[i];
         const firn_cell cells[] = {
@@ -36,6 +37,8 @@ static void add_json_groups(firn_section *section, const firn_compact_plan *plan
             firn_cell_count((int64_t)group->file_count),
             firn_cell_bytes(group->bytes),
             firn_cell_count(group->rows),
+            firn_cell_count(group->deleted_rows),
+            firn_cell_count((int64_t)group->delete_files),
             firn_cell_count((int64_t)group->output_count),
             expected_bytes(group->output_bytes),
             firn_cell_text(firn_report_copy(report, group->reason)),
@@ -106,6 +109,13 @@ static void add_sums(firn_section *section, const firn_compact_plan *plan) {
     firn_section_add(section, "input_files", "files to rewrite",
                      firn_cell_count((int64_t)plan->input_files));
     firn_section_add(section, "input_bytes", "size to rewrite", firn_cell_bytes(plan->input_bytes));
+    bool deletes = plan->table_delete_files > 0;
+    firn_section_add(section, "table_delete_files", deletes ? "delete files in the table" : NULL,
+                     firn_cell_count((int64_t)plan->table_delete_files));
+    firn_section_add(section, "deleted_rows", deletes ? "deleted rows to leave out" : NULL,
+                     firn_cell_count(plan->deleted_rows));
+    firn_section_add(section, "removed_delete_files", deletes ? "delete files to remove" : NULL,
+                     firn_cell_count((int64_t)plan->removed_delete_files));
     firn_section_add(section, "output_files", "files expected",
                      firn_cell_count((int64_t)plan->output_files));
     firn_section_add(section, "output_bytes", plan->output_bytes < 0 ? NULL : "size expected",
@@ -119,6 +129,29 @@ void firn_report_compact_plan(firn_section *root, const firn_compact_plan *plan)
     add_json_groups(section, plan);
     add_selected(section, plan);
     add_skipped(section, plan);
+}
+
+/* In text only what is worth a line; programs get all of it. */
+static const char *label_of(int64_t number, const char *label) {
+    return number > 0 ? label : NULL;
+}
+
+static void add_number(firn_section *section, const char *key, const char *label, int64_t number) {
+    firn_section_add(section, key, label_of(number, label), firn_cell_count(number));
+}
+
+static void add_deletes(firn_section *section, const firn_compact_result *result) {
+    add_number(section, "rows_deleted", "deleted rows left out", result->rows_deleted);
+    add_number(section, "delete_files_removed", "delete files removed",
+               (int64_t)result->delete_files_removed);
+    add_number(section, "delete_files_added", "delete files added",
+               (int64_t)result->delete_files_added);
+    add_number(section, "groups_rebased", "groups that took later deletes along",
+               (int64_t)result->groups_rebased);
+    add_number(section, "groups_redone", "groups done again", (int64_t)result->groups_redone);
+    add_number(section, "groups_dropped", "groups left after all", (int64_t)result->groups_dropped);
+    firn_section_add(section, "commits", result->commits > 1 ? "commits" : NULL,
+                     firn_cell_count((int64_t)result->commits));
 }
 
 void firn_report_compact_result(firn_section *root, const firn_compact_result *result,
@@ -143,6 +176,7 @@ void firn_report_compact_result(firn_section *root, const firn_compact_result *r
     firn_section_add(section, "row_groups", "row groups",
                      firn_cell_count((int64_t)result->row_groups_out));
     firn_section_add(section, "rows", "rows", firn_cell_count(result->rows));
+    add_deletes(section, result);
     firn_section_add(section, "bytes_copied", "copied without decoding",
                      firn_cell_bytes(result->bytes_copied));
     firn_section_add(section, "bytes_encoded", "decoded and encoded",

@@ -32,8 +32,19 @@ const firn_option firn_option_table[] = {
      "small files that a partition must have before it is compacted; without it 5"},
     {"max-file-group-size-bytes", 0, FIRN_OPTION_BYTES, MEMBER(max_file_group_size_bytes),
      FIRN_OPTIONS_PLAN, "BYTES", "most bytes that are rewritten as one group; without it 100GB"},
+    {"delete-ratio-threshold", 0, FIRN_OPTION_RATIO, MEMBER(delete_ratio_threshold),
+     FIRN_OPTIONS_PLAN, "RATIO",
+     "share of a file's rows that, once deleted, is a reason to rewrite it, from 0 (never) to 1; "
+     "without it 0.3"},
+    {"delete-file-threshold", 0, FIRN_OPTION_COUNT, MEMBER(delete_file_threshold),
+     FIRN_OPTIONS_PLAN, "COUNT",
+     "number of delete files that, once they apply to a file, is a reason to rewrite it; without "
+     "it none is"},
     {"rewrite-all", 0, FIRN_OPTION_FLAG, MEMBER(rewrite_all), FIRN_OPTIONS_PLAN, NULL,
      "rewrite every data file, good ones too"},
+    {"partial-progress", 0, FIRN_OPTION_FLAG, MEMBER(partial_progress), FIRN_OPTIONS_RUN, NULL,
+     "commit groups as they are finished, in up to ten commits; what was committed stays when a "
+     "later one fails"},
     {"verify", 0, FIRN_OPTION_FLAG, MEMBER(verify), FIRN_OPTIONS_RUN, NULL,
      "before the commit read old and new files again and compare their rows"},
     {"lock-timeout", 0, FIRN_OPTION_SECONDS, MEMBER(lock_timeout_ms), FIRN_OPTIONS_RUN, "SECONDS",

@@ -69,6 +69,23 @@ static bool parse_duration(const char *text, int64_t *milliseconds) {
     return false;
 }
 
+/* A decimal fraction; the locale has no say in it. */
+static bool parse_ratio(const char *text, double *out) {
+    size_t whole = strspn(text, "0123456789");
+    size_t digits = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
+    if (whole + digits == 0 || whole > 3 || digits > 15) return false;
+    if (text[whole + (text[whole] == '.') + digits] != '\0') return false;
+    int64_t number = 0;
+    double scale = 1;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '.') continue;
+        number = number * 10 + (*c - '0');
+        if (c > text + whole) scale *= 10;
+    }
+    *out = (double)number / scale;
+    return *out <= 1;
+}
+
 static firn_status store(parser *state, const firn_option *option, const char *value,
                          firn_error *error) {
     void *member = (char *)state->out + option->offset;
@@ -96,6 +113,11 @@ static firn_status store(parser *state, const firn_option *option, const char *v
                              option->name, value);
         }
         break;
+    case FIRN_OPTION_RATIO:
+        if (parse_ratio(value, member)) return FIRN_OK;
+        return firn_fail(error, FIRN_INVALID,
+                         "option --%s: \"%s\" is no ratio; it is a number from 0 to 1, as in 0.3",
+                         option->name, value);
     case FIRN_OPTION_SECONDS:
         if (!parse_duration(value, &number)) {
             return firn_fail(error, FIRN_INVALID,
@@ -299,7 +321,7 @@ static firn_status check_fit(const parser *state, const firn_verb *verb, firn_er
 
 firn_status firn_options_parse(int argc, char *const *argv, firn_options *out,
                                const firn_verb **verb, firn_error *error) {
-    *out = (firn_options){.lock_timeout_ms = -1};
+    *out = (firn_options){.lock_timeout_ms = -1, .delete_ratio_threshold = -1};
     *verb = NULL;
     parser state = {.argc = argc, .argv = argv, .out = out};
     FIRN_TRY(take_all(&state, error));

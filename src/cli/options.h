@@ -16,11 +16,13 @@ typedef struct firn_options {
     const char *catalog, *catalog_name, *config, *ref; /**< NULL: not given */
     const char *output, *compression;                  /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
-    bool pages, force, no_joined_pages;
+    bool pages, force, no_joined_pages, partial_progress;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;
     int64_t target_file_size_bytes, min_input_files, max_file_group_size_bytes;
+    int64_t delete_file_threshold;
+    double delete_ratio_threshold; /**< -1: not given */
     int64_t row_group_size_bytes;
     int64_t lock_timeout_ms;                   /**< -1: not given */
     const char *arguments[FIRN_MAX_ARGUMENTS]; /**< what stands behind the verb */
@@ -47,7 +49,8 @@ typedef enum firn_option_kind {
     FIRN_OPTION_TEXT,    /**< const char * */
     FIRN_OPTION_BYTES,   /**< int64_t above 0 */
     FIRN_OPTION_COUNT,   /**< int64_t above 0 */
-    FIRN_OPTION_SECONDS  /**< int64_t, milliseconds */
+    FIRN_OPTION_SECONDS, /**< int64_t, milliseconds */
+    FIRN_OPTION_RATIO    /**< double, from 0 to 1 */
 } firn_option_kind;
 
 typedef struct firn_option {

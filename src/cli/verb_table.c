@@ -50,9 +50,13 @@ const firn_verb firn_verb_table[] = {
      firn_command_plan},
     {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | RESOURCES,
      "rewrite many small files as few good ones",
-     "Rewrites the data files of each partition that has enough small ones into files of the "
-     "target "
-     "size, and commits once. The rows stay the same. Without --yes it shows what it would do.\n\n"
+     "Rewrites the data files of each partition that has enough small ones, or files of which much "
+     "is deleted, into files of the target size, and commits. The rows stay the same; deleted ones "
+     "are left out, and delete files that nothing else needs leave. Without --yes it shows what it "
+     "would do.\n\n"
+     "Other writers may go on meanwhile: rows that they delete are deleted from the new files, "
+     "too, "
+     "and groups of which they replaced a file are done again.\n\n"
      "An interrupt (Ctrl-C) stops it and removes what it had written; the table stays as it was.",
      firn_command_compact},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
+#include "data/data_source.h"
 #include "data/projection.h"
 #include "rewrite/plan.h"
 #include "rewrite/rewrite.h"
@@ -21,7 +22,8 @@ typedef struct firn_rewrite_habits {
 /** What the footer of an input told. */
 typedef struct firn_input_summary {
     const firn_live_file *file;
-    uint64_t size;         /**< of the file as it is in storage */
+    const firn_roaring *deleted; /**< rows that go; NULL: none */
+    uint64_t size;         /**< of the file as it is read: of its Parquet form where it is Avro */
     size_t footer_memory;  /**< that the parsed footer takes */
     firn_plan_unit *units; /**< owned (firn_free) */
     size_t unit_count;
@@ -62,11 +64,13 @@ void firn_rewrite_choose_options(firn_rewrite_context *context);
 /** An input whose rows are due. */
 typedef struct firn_open_input {
     size_t index;                    /**< in the group */
+    firn_data_source *turned;        /**< Avro: its Parquet form */
     firn_storage_file *storage_file; /**< large files */
     firn_buffer whole;               /**< small files: all bytes */
     firn_memory_file memory;
     firn_read_at source;
-    firn_parquet_file *parquet;
+    firn_parquet_file *own_parquet; /**< NULL: `turned` has it */
+    const firn_parquet_file *parquet;
     const firn_projection *projection;
     const int64_t *
         nan_counts; /**< one per output leaf, from the manifest, for every row group; NULL: none known */

@@ -1,8 +1,16 @@
 /** How large the outputs of a group will be: told by rewriting a part of it in memory. */
-#include "rewrite/rewrite.h"
+#include "rewrite/dropped.h"
 
 static int64_t size_of(const firn_rewrite_group *group, size_t input) {
     return group->inputs[input]->entry.file.file_size_in_bytes;
+}
+
+/** Of the rows that stay. */
+static double kept_size_of(const firn_rewrite_group *group, size_t input) {
+    int64_t rows = group->inputs[input]->entry.file.record_count;
+    double size = (double)size_of(group, input);
+    if (rows <= 0) return size;
+    return size * (double)(rows - firn_rewrite_rows_deleted(group, input)) / (double)rows;
 }
 
 /** A run of neighbours, from the middle on, whose sizes sum up to the sample's; *count 0 when the first is larger than that. */
@@ -25,11 +33,12 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
                                   int64_t *out, firn_error *error) {
     firn_storage *memory = NULL;
     size_t first = 0, count = 0;
-    int64_t total = 0;
-    for (size_t i = 0; i < group->input_count; i++) total += size_of(group, i);
-    *out = total;
+    double total = 0, taken = 0;
+    for (size_t i = 0; i < group->input_count; i++) total += kept_size_of(group, i);
+    *out = (int64_t)total;
     choose_sample(group, sample_bytes, &first, &count);
-    if (count == 0) return FIRN_OK;
+    for (size_t i = first; i < first + count; i++) taken += kept_size_of(group, i);
+    if (taken <= 0) return FIRN_OK;
     FIRN_TRY(firn_storage_memory(&memory, error));
     firn_rewrite_settings trial = *settings;
     trial.destination = memory;
@@ -38,14 +47,13 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
     trial.progress = (firn_rewrite_progress){0};
     firn_rewrite_group sample = *group;
     sample.inputs += first;
+    if (sample.deleted != NULL) sample.deleted += first;
     sample.input_count = count;
     sample.output_count = 1;
     firn_rewrite_result result = {0};
     firn_status status = firn_rewrite_binpack(&trial, &sample, &result, error);
     if (status == FIRN_OK) {
-        if (result.bytes_in > 0) {
-            *out = (int64_t)((double)total / (double)result.bytes_in * (double)result.bytes_out);
-        }
+        *out = (int64_t)(total / taken * (double)result.bytes_out);
         firn_rewrite_result_release(&result);
     }
     firn_storage_free(memory);

@@ -13,22 +13,20 @@
 
 /* Variants are written as the inputs have them, who are alike in that: the first stands for all. */
 static firn_status make_elements(firn_rewrite_context *context, firn_error *error) {
-    firn_storage_file *storage_file = NULL;
-    firn_parquet_file *parquet = NULL;
+    firn_data_source *source = NULL;
     firn_status status;
     if (!firn_type_has_kind(&context->schema->root, FIRN_TYPE_VARIANT) ||
         context->group->input_count == 0) {
         return firn_parquet_elements_of_schema(context->schema, context->arena, &context->elements,
                                                &context->element_count, error);
     }
-    FIRN_CHECK(firn_storage_open(context->settings->table->storage,
-                                 context->group->inputs[0]->entry.file.path, &storage_file, error));
-    FIRN_CHECK(firn_parquet_file_open(firn_storage_file_source(storage_file), &parquet, error));
-    FIRN_CHECK(firn_parquet_elements_like(context->schema, parquet->schema, context->arena,
-                                          &context->elements, &context->element_count, error));
+    FIRN_CHECK(firn_data_source_open(context->settings->table->storage,
+                                     &context->group->inputs[0]->entry.file, &source, error));
+    FIRN_CHECK(firn_parquet_elements_like(context->schema, firn_data_source_parquet(source)->schema,
+                                          context->arena, &context->elements,
+                                          &context->element_count, error));
 out:
-    if (parquet != NULL) firn_parquet_file_close(parquet);
-    if (storage_file != NULL) firn_storage_close(storage_file);
+    firn_data_source_close(source);
     return status;
 }
 
@@ -47,7 +45,10 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
     if (context->arena == NULL || context->projections == NULL || context->inputs == NULL) {
         return firn_fail_memory(error);
     }
-    for (size_t i = 0; i < group->input_count; i++) context->inputs[i].file = group->inputs[i];
+    for (size_t i = 0; i < group->input_count; i++) {
+        context->inputs[i].file = group->inputs[i];
+        if (group->deleted != NULL) context->inputs[i].deleted = group->deleted[i];
+    }
     FIRN_TRY(firn_location_check(context->metadata, error));
     if (group->lineage) {
         FIRN_TRY(
@@ -148,11 +149,10 @@ static firn_status check_entry(const firn_data_file *file, firn_error *error) {
     if (file->content != FIRN_CONTENT_DATA) {
         return firn_fail(error, FIRN_INVALID, "%s is no data file", file->path);
     }
-    if (file->format != FIRN_FILE_PARQUET) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "%s: data files of format %s can't be rewritten yet", file->path,
-                         file->format_text != NULL ? file->format_text
-                                                   : firn_file_format_name(file->format));
+    if (file->format != FIRN_FILE_PARQUET && file->format != FIRN_FILE_AVRO) {
+        return firn_fail(
+            error, FIRN_UNSUPPORTED, "%s: data files of format %s can't be rewritten", file->path,
+            file->format_text != NULL ? file->format_text : firn_file_format_name(file->format));
     }
     if (file->key_metadata.data != NULL) {
         return firn_fail(error, FIRN_UNSUPPORTED, "%s: the file is encrypted (key_metadata)",
@@ -211,7 +211,8 @@ static firn_status summarize_row_group(firn_rewrite_context *context, firn_input
             return firn_fail(error, FIRN_CORRUPT, "%s: row group %zu: the sizes can't be right",
                              input->file->entry.file.path, row_group);
         }
-        note_habits(&input->habits, chunk);
+        /* The Parquet form of an Avro file says nothing about what its writer likes. */
+        if (input->file->entry.file.format == FIRN_FILE_PARQUET) note_habits(&input->habits, chunk);
     }
     return FIRN_OK;
 }
@@ -246,17 +247,13 @@ static firn_status summarize(firn_rewrite_context *context, size_t index,
 static firn_status look_at_input(void *argument, size_t index, firn_error *error) {
     firn_rewrite_context *context = argument;
     const firn_data_file *file = &context->inputs[index].file->entry.file;
-    firn_storage_file *storage_file = NULL;
-    firn_parquet_file *parquet = NULL;
+    firn_data_source *source = NULL;
     firn_status status;
     FIRN_CHECK(check_entry(file, error));
-    FIRN_CHECK(
-        firn_storage_open(context->settings->table->storage, file->path, &storage_file, error));
-    FIRN_CHECK(firn_parquet_file_open(firn_storage_file_source(storage_file), &parquet, error));
-    FIRN_CHECK(summarize(context, index, parquet, error));
+    FIRN_CHECK(firn_data_source_open(context->settings->table->storage, file, &source, error));
+    FIRN_CHECK(summarize(context, index, firn_data_source_parquet(source), error));
 out:
-    if (parquet != NULL) firn_parquet_file_close(parquet);
-    if (storage_file != NULL) firn_storage_close(storage_file);
+    firn_data_source_close(source);
     return status;
 }
 
@@ -335,6 +332,12 @@ static firn_status read_source(firn_rewrite_context *context, firn_open_input *o
     const firn_input_summary *input = &context->inputs[open->index];
     const char *path = input->file->entry.file.path;
     firn_storage *storage = context->settings->table->storage;
+    if (input->file->entry.file.format == FIRN_FILE_AVRO) {
+        FIRN_TRY(firn_data_source_open(storage, &input->file->entry.file, &open->turned, error));
+        open->source = firn_data_source_bytes(open->turned);
+        open->parquet = firn_data_source_parquet(open->turned);
+        return FIRN_OK;
+    }
     if (input->size > FIRN_REWRITE_SMALL_FILE) {
         FIRN_TRY(firn_storage_open(storage, path, &open->storage_file, error));
         open->source = *firn_storage_file_source(open->storage_file);
@@ -353,7 +356,10 @@ firn_status firn_open_input_open(firn_rewrite_context *context, firn_open_input 
     const firn_data_file *file = &input->file->entry.file;
     FIRN_TRY(firn_cancel_check(error));
     FIRN_TRY(read_source(context, open, error));
-    FIRN_TRY(firn_parquet_file_open(&open->source, &open->parquet, error));
+    if (open->parquet == NULL) {
+        FIRN_TRY(firn_parquet_file_open(&open->source, &open->own_parquet, error));
+        open->parquet = open->own_parquet;
+    }
     const firn_parquet_file_metadata *metadata = open->parquet->metadata;
     bool same = open->source.size == input->size && metadata->row_group_count == input->unit_count;
     for (size_t i = 0; same && i < input->unit_count; i++) {
@@ -369,7 +375,8 @@ firn_status firn_open_input_open(firn_rewrite_context *context, firn_open_input 
 }
 
 void firn_open_input_release(firn_open_input *open) {
-    if (open->parquet != NULL) firn_parquet_file_close(open->parquet);
+    if (open->own_parquet != NULL) firn_parquet_file_close(open->own_parquet);
+    firn_data_source_close(open->turned);
     if (open->storage_file != NULL) firn_storage_close(open->storage_file);
     firn_buffer_release(&open->whole);
     firn_free(open->nan_room);

@@ -12,8 +12,8 @@
 /** A row group of an input, in the order in which rows shall stand. */
 typedef struct firn_plan_unit {
     size_t input, row_group;
-    int64_t rows;
-    int64_t compressed, uncompressed; /**< bytes */
+    int64_t rows;                     /**< those that go, too */
+    int64_t compressed, uncompressed; /**< bytes; where rows go, the share of those that stay */
     int64_t
         held; /**< bytes in memory while the input is open, whichever of its row groups is read */
 } firn_plan_unit;

@@ -5,9 +5,10 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "data/location.h"
-#include "data/rows.h"
 #include "rewrite/cut.h"
+#include "rewrite/dropped.h"
 #include "rewrite/row_group.h"
+#include "rewrite/verify.h"
 
 #define MIB ((int64_t)1 << 20)
 /* Where nobody says how much memory there is. */
@@ -34,8 +35,14 @@ static firn_status gather_units(const firn_rewrite_context *context, firn_plan_u
     if (units == NULL) return firn_fail_memory(error);
     *count = 0;
     for (size_t i = 0; i < context->group->input_count; i++) {
-        for (size_t j = 0; j < context->inputs[i].unit_count; j++) {
-            units[(*count)++] = context->inputs[i].units[j];
+        const firn_input_summary *input = &context->inputs[i];
+        int64_t first_row = 0;
+        for (size_t j = 0; j < input->unit_count; j++) {
+            firn_plan_unit unit = input->units[j];
+            if (firn_rewrite_without_dropped(input->deleted, first_row, &unit)) {
+                units[(*count)++] = unit;
+            }
+            first_row += input->units[j].rows;
         }
     }
     *out = units;
@@ -127,15 +134,25 @@ static void note_input(firn_output_file *file, size_t input) {
     file->input = input;
 }
 
+/* None where every row of the pieces goes: a row group, and a file, begins with a row that stays. */
+static firn_status write_pieces(binpack *work, const firn_plan_row_group *group,
+                                const firn_parquet_piece *pieces, size_t count, firn_error *error) {
+    if (firn_rewrite_rows_kept(pieces, count) == 0) return FIRN_OK;
+    if (work->file.writer == NULL) {
+        FIRN_TRY(firn_output_file_begin(&work->file, &work->context, work->locations[group->output],
+                                        error));
+    }
+    return firn_rewrite_row_group(&work->context, &work->file, pieces, count, &work->sums, error);
+}
+
 /* One row group, or several where dictionaries ask for it. */
-static firn_status move_pieces(binpack *work, const firn_parquet_piece *pieces, size_t count,
-                               firn_error *error) {
+static firn_status move_pieces(binpack *work, const firn_plan_row_group *group,
+                               const firn_parquet_piece *pieces, size_t count, firn_error *error) {
     size_t parts = 1;
     FIRN_TRY(firn_rewrite_count_parts(&work->context, pieces, count, &parts, error));
     for (size_t first = 0; first < count; parts--) {
         size_t end = firn_rewrite_part_end(pieces, count, first, parts);
-        FIRN_TRY(firn_rewrite_row_group(&work->context, &work->file, pieces + first, end - first,
-                                        &work->sums, error));
+        FIRN_TRY(write_pieces(work, group, pieces + first, end - first, error));
         first = end;
     }
     return FIRN_OK;
@@ -143,10 +160,11 @@ static firn_status move_pieces(binpack *work, const firn_parquet_piece *pieces, 
 
 static firn_status move_row_group(binpack *work, const firn_plan_row_group *group,
                                   firn_error *error) {
-    FIRN_TRY(firn_cancel_check(error));
-    FIRN_TRY(open_inputs(work, group, error));
+    firn_status status;
     firn_parquet_piece *pieces = firn_alloc_zeroed(group->piece_count, sizeof *pieces);
     if (pieces == NULL) return firn_fail_memory(error);
+    FIRN_CHECK(firn_cancel_check(error));
+    FIRN_CHECK(open_inputs(work, group, error));
     size_t input = 0;
     for (size_t i = 0; i < group->piece_count; i++) {
         const firn_plan_piece *planned = &work->plan.pieces.items[group->first_piece + i];
@@ -159,9 +177,15 @@ static firn_status move_row_group(binpack *work, const firn_plan_row_group *grou
                                          .mappings = open->projection->mappings,
                                          .nan_counts = open->nan_counts,
                                          .fill_values = open->fill_values};
-        note_input(&work->file, planned->input);
+        FIRN_CHECK(firn_rewrite_find_dropped(work->context.inputs[planned->input].deleted,
+                                             &pieces[i], error));
     }
-    firn_status status = move_pieces(work, pieces, group->piece_count, error);
+    FIRN_CHECK(move_pieces(work, group, pieces, group->piece_count, error));
+    for (size_t i = 0; i < group->piece_count && work->file.writer != NULL; i++) {
+        note_input(&work->file, work->plan.pieces.items[group->first_piece + i].input);
+    }
+out:
+    firn_rewrite_release_dropped(pieces, group->piece_count);
     firn_free(pieces);
     return status;
 }
@@ -183,73 +207,27 @@ static firn_status move_rows(binpack *work, firn_error *error) {
     size_t count = work->plan.row_groups.count;
     for (size_t i = 0; i < count; i++) {
         const firn_plan_row_group *group = &work->plan.row_groups.items[i];
-        if (i == 0 || group->output != group[-1].output) {
-            FIRN_TRY(firn_output_file_begin(&work->file, &work->context,
-                                            work->locations[group->output], error));
-        }
         firn_status status = move_row_group(work, group, error);
         if (status != FIRN_OK) {
             return firn_error_wrap(error, status, "writing %s", work->locations[group->output]);
         }
-        if (i + 1 == count || group[1].output != group->output) {
-            FIRN_TRY(finish_file(work, error));
-        }
+        bool last = i + 1 == count || group[1].output != group->output;
+        if (last && work->file.writer != NULL) FIRN_TRY(finish_file(work, error));
     }
     return FIRN_OK;
 }
 
-/* Rows that the manifests count, that were counted while reading, and that the new files hold. */
+/* Rows that the manifests count, less those that go, that were counted while reading, and that the new files hold. */
 static firn_status check_rows(const binpack *work, firn_error *error) {
     const firn_rewrite_result *result = work->result;
-    if (result->rows_in == work->sums.rows && result->rows_in == result->rows_out) return FIRN_OK;
-    return firn_fail(error, FIRN_CORRUPT,
-                     "the files to rewrite have %lld rows, %lld were read and %lld written; the "
-                     "new files are not used",
-                     (long long)result->rows_in, (long long)work->sums.rows,
-                     (long long)result->rows_out);
-}
-
-static firn_status hash_inputs(binpack *work, firn_content_hash *out, firn_error *error) {
-    const firn_rewrite_group *group = work->context.group;
-    firn_live_file *files = firn_alloc_array(group->input_count, sizeof *files);
-    if (files == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < group->input_count; i++) files[i] = *group->inputs[i];
-    firn_status status = firn_content_hash_of_files(
-        work->context.settings->table, work->context.metadata->schema, files, group->deleted,
-        group->input_count, work->context.settings->pool, out, error);
-    firn_free(files);
-    return status;
-}
-
-static firn_status hash_outputs(binpack *work, firn_content_hash *out, firn_error *error) {
-    const firn_rewrite_result *result = work->result;
-    firn_live_file *files = firn_alloc_zeroed(result->output_count, sizeof *files);
-    if (files == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < result->output_count; i++) files[i].entry.file = result->outputs[i];
-    firn_status status = firn_content_hash_of_files(
-        work->context.settings->table, work->context.metadata->schema, files, NULL,
-        result->output_count, work->context.settings->pool, out, error);
-    firn_free(files);
-    return status;
-}
-
-static firn_status verify(binpack *work, firn_error *error) {
-    firn_content_hash before = {0};
-    firn_content_hash after = {0};
-    FIRN_TRY(hash_inputs(work, &before, error));
-    FIRN_TRY(hash_outputs(work, &after, error));
-    if (before.high == after.high && before.low == after.low &&
-        before.row_count == after.row_count) {
-        return FIRN_OK;
-    }
-    char old_text[33];
-    char new_text[33];
-    firn_content_hash_text(&before, old_text);
-    firn_content_hash_text(&after, new_text);
-    return firn_fail(error, FIRN_CORRUPT,
-                     "the new files do not hold the rows of the old ones (content hash %s of %lld "
-                     "rows, before %s of %lld); they are not used",
-                     new_text, (long long)after.row_count, old_text, (long long)before.row_count);
+    int64_t wanted = result->rows_in - result->rows_deleted;
+    if (wanted == work->sums.rows && wanted == result->rows_out) return FIRN_OK;
+    return firn_fail(
+        error, FIRN_CORRUPT,
+        "of the %lld rows of the files to rewrite %lld are deleted, but %lld were read "
+        "and %lld written; the new files are not used",
+        (long long)result->rows_in, (long long)result->rows_deleted, (long long)work->sums.rows,
+        (long long)result->rows_out);
 }
 
 static firn_status run(binpack *work, firn_error *error) {
@@ -260,6 +238,7 @@ static firn_status run(binpack *work, firn_error *error) {
     for (size_t i = 0; i < group->input_count; i++) {
         result->rows_in += group->inputs[i]->entry.file.record_count;
         result->bytes_in += group->inputs[i]->entry.file.file_size_in_bytes;
+        result->rows_deleted += firn_rewrite_rows_deleted(group, i);
     }
     FIRN_TRY(make_plan(work, error));
     result->outputs =
@@ -271,7 +250,8 @@ static firn_status run(binpack *work, firn_error *error) {
     result->bytes_copied = work->sums.counts.bytes_copied;
     result->bytes_encoded = work->sums.counts.bytes_encoded;
     result->counts = work->sums.counts;
-    return work->context.settings->verify ? verify(work, error) : FIRN_OK;
+    return work->context.settings->verify ? firn_rewrite_verify(&work->context, result, error)
+                                          : FIRN_OK;
 }
 
 static void release(binpack *work) {

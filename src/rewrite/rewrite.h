@@ -41,6 +41,9 @@ typedef struct firn_rewrite_group {
     size_t group_number; /**< part of file names */
 } firn_rewrite_group;
 
+/** Rows of input `input` that go. */
+int64_t firn_rewrite_rows_deleted(const firn_rewrite_group *group, size_t input);
+
 typedef struct firn_rewrite_result {
     firn_arena *arena;
     firn_data_file *

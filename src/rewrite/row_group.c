@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "rewrite/dropped.h"
 
 typedef struct leaf_slot {
     bool begun, ready;
@@ -187,7 +188,7 @@ firn_status firn_rewrite_row_group(firn_rewrite_context *context, firn_output_fi
                                              .no_joined_pages = context->settings->no_joined_pages},
                          .slots = firn_alloc_zeroed(leaves, sizeof *job.slots)};
     if (job.slots == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < piece_count; i++) job.rows += pieces[i].row_count;
+    job.rows = firn_rewrite_rows_kept(pieces, piece_count);
     pthread_mutex_init(&job.mutex, NULL);
     pthread_cond_init(&job.written, NULL);
     firn_status status = run(&job, error);

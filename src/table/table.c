@@ -108,11 +108,6 @@ firn_status firn_table_check_supported(const firn_table *table, const char *what
             "table %s: is encrypted (encryption-keys in its metadata); %s can't work on it",
             display_of(table), what);
     }
-    if (metadata->format_version >= 3) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "table %s: has format version %d; %s takes versions 1 and 2",
-                         display_of(table), metadata->format_version, what);
-    }
     const char *format = firn_table_metadata_property(metadata, "write.format.default");
     if (format != NULL && strcasecmp(format, "parquet") != 0) {
         return firn_fail(error, FIRN_UNSUPPORTED,

@@ -130,6 +130,14 @@ def read(reader, where, ref=None):
     return lines
 
 
+def check_rows(reader, where, wanted, what, ref=None):
+    """Holds what a reader finds against canonical rows; without their lineage columns where the reader has none."""
+    lines, lineage = rows.read(reader, where, OPTIONS, ref=ref)
+    if not lineage:
+        wanted = rows.drop_lineage(wanted)
+    same_rows(sorted(lines), sorted(wanted), f"{what} by {reader}")
+
+
 def same_rows(found, wanted, what):
     if found == wanted:
         return

@@ -1,0 +1,75 @@
+#include "rewrite/verify.h"
+
+#include "base/alloc.h"
+#include "data/rows.h"
+
+static firn_status comparable_schema(const firn_rewrite_context *context, firn_arena *arena,
+                                     firn_schema *out, firn_error *error) {
+    const firn_type *root = &context->schema->root;
+    firn_field *fields = firn_arena_alloc(arena, root->field_count, sizeof *fields);
+    if (fields == NULL) return firn_fail_memory(error);
+    *out = *context->schema;
+    out->root.fields = fields;
+    out->root.field_count = 0;
+    for (size_t i = 0; i < root->field_count; i++) {
+        const firn_type *type = root->fields[i].type;
+        if (type->kind == FIRN_TYPE_VARIANT || firn_type_has_kind(type, FIRN_TYPE_VARIANT)) {
+            continue;
+        }
+        fields[out->root.field_count++] = root->fields[i];
+    }
+    return FIRN_OK;
+}
+
+static firn_status hash_inputs(const firn_rewrite_context *context, const firn_schema *schema,
+                               firn_content_hash *out, firn_error *error) {
+    const firn_rewrite_group *group = context->group;
+    firn_live_file *files = firn_alloc_array(group->input_count, sizeof *files);
+    if (files == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < group->input_count; i++) files[i] = *group->inputs[i];
+    firn_status status =
+        firn_content_hash_of_files(context->settings->table, schema, files, group->deleted,
+                                   group->input_count, context->settings->pool, out, error);
+    firn_free(files);
+    return status;
+}
+
+static firn_status hash_outputs(const firn_rewrite_context *context, const firn_schema *schema,
+                                const firn_rewrite_result *result, firn_content_hash *out,
+                                firn_error *error) {
+    firn_live_file *files = firn_alloc_zeroed(result->output_count, sizeof *files);
+    if (files == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < result->output_count; i++) files[i].entry.file = result->outputs[i];
+    firn_status status =
+        firn_content_hash_of_files(context->settings->table, schema, files, NULL,
+                                   result->output_count, context->settings->pool, out, error);
+    firn_free(files);
+    return status;
+}
+
+static firn_status compare(const firn_content_hash *before, const firn_content_hash *after,
+                           firn_error *error) {
+    if (before->high == after->high && before->low == after->low &&
+        before->row_count == after->row_count) {
+        return FIRN_OK;
+    }
+    char old_text[33];
+    char new_text[33];
+    firn_content_hash_text(before, old_text);
+    firn_content_hash_text(after, new_text);
+    return firn_fail(error, FIRN_CORRUPT,
+                     "the new files do not hold the rows of the old ones (content hash %s of %lld "
+                     "rows, before %s of %lld); they are not used",
+                     new_text, (long long)after->row_count, old_text, (long long)before->row_count);
+}
+
+firn_status firn_rewrite_verify(firn_rewrite_context *context, const firn_rewrite_result *result,
+                                firn_error *error) {
+    firn_content_hash before = {0};
+    firn_content_hash after = {0};
+    firn_schema schema;
+    FIRN_TRY(comparable_schema(context, context->arena, &schema, error));
+    FIRN_TRY(hash_inputs(context, &schema, &before, error));
+    FIRN_TRY(hash_outputs(context, &schema, result, &after, error));
+    return compare(&before, &after, error);
+}

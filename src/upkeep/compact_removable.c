@@ -1,0 +1,82 @@
+/** Which delete files leave together with data files: those that nothing else needs. */
+#include "upkeep/compact_internal.h"
+
+/** Pairs that are tried one by one; what is left beyond it `remove-dangling-deletes` finds. */
+#define MOST_PAIRS ((size_t)10000000)
+
+typedef struct mark {
+    bool touched; /* needed by a data file that goes */
+    bool needed;  /* by one that stays, or by an output */
+} mark;
+
+static firn_status mark_data(const firn_compact_state *state, mark *marks, firn_arena *arena,
+                             firn_error *error) {
+    for (size_t i = 0; i < state->files->data_count; i++) {
+        const size_t *found = NULL;
+        size_t count = 0;
+        FIRN_TRY(firn_delete_index_find(state->index, &state->files->data[i].entry, arena, &found,
+                                        &count, error));
+        for (size_t j = 0; j < count; j++) {
+            if (state->goes[i]) marks[found[j]].touched = true;
+            if (!state->goes[i]) marks[found[j]].needed = true;
+        }
+    }
+    return FIRN_OK;
+}
+
+static firn_status mark_outputs(const firn_compact_state *state,
+                                const firn_manifest_entry *const *outputs, size_t output_count,
+                                mark *marks, firn_arena *arena, firn_error *error) {
+    for (size_t i = 0; i < output_count; i++) {
+        const size_t *found = NULL;
+        size_t count = 0;
+        FIRN_TRY(firn_delete_index_find(state->index, outputs[i], arena, &found, &count, error));
+        for (size_t j = 0; j < count; j++) {
+            const firn_data_file *deletes = &state->files->deletes[found[j]].entry.file;
+            if (deletes->content == FIRN_CONTENT_EQUALITY_DELETES) marks[found[j]].needed = true;
+        }
+    }
+    return FIRN_OK;
+}
+
+/** Position delete files that a vector put out of force, and that only waited for their data file to go. */
+static void mark_superseded(const firn_compact_state *state, mark *marks) {
+    const firn_live_files *files = state->files;
+    size_t waiting = 0, going = 0;
+    for (size_t i = 0; i < files->data_count; i++) going += state->goes[i];
+    for (size_t i = 0; i < files->delete_count; i++) waiting += !marks[i].touched;
+    if (going == 0 || waiting > MOST_PAIRS / going) return;
+    for (size_t i = 0; i < files->delete_count; i++) {
+        const firn_manifest_entry *deletes = &files->deletes[i].entry;
+        if (marks[i].touched || deletes->file.content != FIRN_CONTENT_POSITION_DELETES) continue;
+        for (size_t j = 0; j < files->data_count && !marks[i].touched; j++) {
+            marks[i].touched = state->goes[j] && firn_delete_may_apply(state->metadata, deletes,
+                                                                       &files->data[j].entry);
+        }
+    }
+}
+
+firn_status firn_compact_removable(const firn_compact_state *state,
+                                   const firn_manifest_entry *const *outputs, size_t output_count,
+                                   firn_live_file_list *out, firn_error *error) {
+    firn_status status = FIRN_OK;
+    const firn_live_files *files = state->files;
+    if (files->delete_count == 0) return FIRN_OK;
+    firn_arena *arena = firn_arena_new();
+    mark *marks = firn_alloc_zeroed(files->delete_count, sizeof *marks);
+    if (arena == NULL || marks == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    FIRN_CHECK(mark_data(state, marks, arena, error));
+    FIRN_CHECK(mark_outputs(state, outputs, output_count, marks, arena, error));
+    mark_superseded(state, marks);
+    for (size_t i = 0; i < files->delete_count; i++) {
+        if (!marks[i].touched || marks[i].needed) continue;
+        FIRN_CHECK(firn_vector_push(out, error, &files->deletes[i]));
+    }
+out:
+    firn_free(marks);
+    firn_arena_free(arena);
+    return status;
+}
