@@ -60,6 +60,7 @@ static int64_t drop_percent, run_length = 1; /* of rows that go */
 static int read_arguments(int argc, char **argv) {
     int at = 1;
     firn_parquet_write_options_init(&options);
+    options.index_page_row_limit = 131072;
     for (; at < argc && argv[at][0] == '-'; at++) {
         if (strcmp(argv[at], "--decode") == 0) how.copy_pages = false;
         if (strcmp(argv[at], "--v2") == 0) options.page_version = 2;

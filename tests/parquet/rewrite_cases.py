@@ -311,6 +311,70 @@ def make_case(dice, folder):
         file.write("\n".join(lines))
 
 
+FORM_ROWS = 3000
+
+
+def form_table(dice, first, unique):
+    """Flat, nullable and nested columns whose values are all different, or few."""
+    count = iter(range(first * 100, first * 100 + (1 << 30)))
+
+    def number():
+        return next(count) if unique else dice.randrange(9)
+
+    def maybe(one):
+        return None if dice.random() < 0.2 else one()
+
+    def column(kind, one):
+        return pa.array([one() for _ in range(FORM_ROWS)], kind)
+    arrays = {
+        "id": column(pa.int64(), number),
+        "name": column(pa.string(), lambda: f"name {number()}"),
+        "number": column(pa.int64(), lambda: maybe(number)),
+        "real": column(pa.float64(), lambda: maybe(lambda: number() / 8)),
+        "text": column(pa.string(), lambda: maybe(lambda: f"text {number()}")),
+        "numbers": column(pa.list_(pa.int64()), lambda: maybe(lambda: [maybe(number) for _ in range(dice.randrange(3))])),
+        "texts": column(pa.list_(pa.string()), lambda: maybe(lambda: [f"t{number()}" for _ in range(dice.randrange(3))])),
+        "record": column(pa.struct([("a", pa.int32()), ("b", pa.string())]),
+                         lambda: maybe(lambda: {"a": maybe(number), "b": maybe(lambda: f"b{number()}")})),
+        "map": column(pa.map_(pa.string(), pa.int64()),
+                      lambda: maybe(lambda: [(f"k{number()}", maybe(number)) for _ in range(dice.randrange(3))])),
+    }
+    required = ("id", "name")
+    return pa.table(list(arrays.values()), schema=pa.schema(
+        [pa.field(name, array.type, nullable=name not in required) for name, array in arrays.items()]))
+
+
+def make_forms(folder, version, codec):
+    """A case whose output has every form of page that can be made of pages in either version, some rows of them dropped."""
+    os.makedirs(folder)
+    dice = random.Random(version * 100 + CODECS[codec])
+    lines, slices = [], []
+    for i, (unique, dictionary) in enumerate([(True, False), (True, True), (False, True)]):
+        for page_version in ("1.0", "2.0"):
+            number = len(slices)
+            table = form_table(dice, number * FORM_ROWS, unique)
+            path = f"{folder}/in{number}.parquet"
+            pq.write_table(table, path, compression=codec, use_dictionary=dictionary, data_page_version=page_version,
+                           data_page_size=4000, write_batch_size=200)
+            lines += [f"input in{number}.parquet", f"piece {number} 0 0 {FORM_ROWS}"]
+            if i == 0 and page_version == "2.0":
+                gone = list(range(100, 120)) + list(range(2000, 2500))
+                with open(f"{folder}/dropped", "wb") as file:
+                    file.write(array.array("q", gone).tobytes())
+                lines.append("dropped dropped")
+                kept = set(range(FORM_ROWS)) - set(gone)
+                table = table.filter(pa.array([row in kept for row in range(FORM_ROWS)]))
+            slices.append(table)
+        lines.append("group")
+    whole = pa.concat_tables(slices)
+    pq.write_table(whole, f"{folder}/expected.parquet")
+    pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet")
+    lines += [f"page_version {version}", "dictionary 2097152", f"codec {CODECS[codec]}", "copy 1", "expect joined",
+              "expect moved_dictionary", "expect remapped", "expect encoded", ""]
+    with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
 def metadata_codec(folder):
     """The first input's codec, so that its pages may be copied."""
     name = pq.read_metadata(f"{folder}/in0.parquet").row_group(0).column(0).compression
@@ -414,6 +478,8 @@ def main():
     action, folder = sys.argv[1:3]
     if action == "make":
         dice = random.Random(int(sys.argv[3]))
+        for version, codec in itertools.product((1, 2), ("ZSTD", "SNAPPY")):
+            make_forms(f"{folder}/forms-v{version}-{codec.lower()}", version, codec)
         for i in range(int(sys.argv[4])):
             make_case(dice, f"{folder}/{i:03}")
         return
