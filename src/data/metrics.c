@@ -48,8 +48,11 @@ firn_status firn_leaf_totals_add(firn_leaf_totals *totals, const firn_parquet_le
     int64_t ordered = counts->level_count - counts->null_count;
     if (firn_parquet_order_has_nan(order) && counts->nan_count > 0) ordered -= counts->nan_count;
     if (ordered <= 0) return FIRN_OK;
+    /* Engines answer min and max from manifests: a bound of a number that is no value of the file is worse than none. */
+    bool text = leaf->node->element->type == FIRN_PARQUET_BYTE_ARRAY;
+    totals->bounds_inexact |= counts->bounds_inexact;
     if (counts->minimum.data == NULL || counts->maximum.data == NULL ||
-        order == FIRN_PARQUET_ORDER_NONE) {
+        order == FIRN_PARQUET_ORDER_NONE || (counts->bounds_inexact && !text)) {
         totals->bounds_unknown = true;
         return FIRN_OK;
     }
@@ -130,6 +133,7 @@ static firn_status fill_leaf(filling *fill, const firn_field *field, firn_metric
     if (mode.kind == FIRN_METRICS_COUNTS || !totals->has_bounds || totals->bounds_unknown) {
         return FIRN_OK;
     }
+    if (mode.kind == FIRN_METRICS_FULL && totals->bounds_inexact) return FIRN_OK;
     FIRN_TRY(add_lower(fill, field, mode, totals, error));
     return add_upper(fill, field, mode, totals, error);
 }

@@ -30,6 +30,7 @@ typedef struct firn_leaf_totals {
     int64_t levels, nulls, nans; /**< nans -1: unknown */
     int64_t compressed_bytes;
     bool has_bounds, bounds_unknown;
+    bool bounds_inexact;          /**< shortened by an input's writer, maybe */
     firn_buffer minimum, maximum; /**< PLAIN form */
 } firn_leaf_totals;
 

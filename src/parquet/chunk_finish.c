@@ -159,6 +159,9 @@ static firn_status set_statistics(firn_parquet_chunk_writer *writer, firn_parque
     minimum = firn_parquet_shorten_minimum(writer->element, minimum, &statistics->min_exact);
     maximum = firn_parquet_shorten_maximum(writer->element, maximum, room, &statistics->max_exact);
     statistics->has_max_exact = maximum.data != NULL;
+    out->counts.bounds_inexact =
+        writer->bounds_inexact ||
+        (writer->bounds_merged && writer->element->type == FIRN_PARQUET_BYTE_ARRAY);
     if (writer->bounds_inexact) {
         statistics->min_exact = statistics->max_exact = false;
     } else if (writer->bounds_merged && writer->element->type == FIRN_PARQUET_BYTE_ARRAY) {

@@ -48,6 +48,11 @@ firn_status firn_parquet_chunk_writer_append_indices(firn_parquet_chunk_writer *
                            writer->leaf->dotted_path);
 }
 
+bool firn_parquet_chunk_writer_takes_index_pages(const firn_parquet_chunk_writer *writer) {
+    return writer->dictionary_is_set && writer->mode == FIRN_PARQUET_MODE_DICTIONARY &&
+           !writer->has_bloom_filter;
+}
+
 static bool has_levels(const firn_parquet_chunk_writer *writer) {
     return writer->leaf->maximum_definition_level > 0 || writer->leaf->maximum_repetition_level > 0;
 }

@@ -43,6 +43,9 @@ typedef struct firn_parquet_part {
     firn_parquet_given_bounds bounds;
 } firn_parquet_part;
 
+/** Whether the writer takes whole pages of the set dictionary's indices now (firn_parquet_chunk_writer_append_bounded_page). */
+bool firn_parquet_chunk_writer_takes_index_pages(const firn_parquet_chunk_writer *writer);
+
 /** Whether the codec's compressed data can be joined (codec/codec.h). */
 bool firn_parquet_options_can_join(const firn_parquet_write_options *options);
 /** Whether the writer takes parts now: its pages are PLAIN, and the codec can be joined or levels lie outside of the compressed bytes. */
@@ -55,7 +58,7 @@ bool firn_parquet_chunk_writer_takes_parts(const firn_parquet_chunk_writer *writ
 firn_status firn_parquet_chunk_writer_append_part(firn_parquet_chunk_writer *writer,
                                                   const firn_parquet_part *part, firn_error *error);
 
-/** firn_parquet_chunk_writer_append_page with bounds; without (known false) it is the same. */
+/** firn_parquet_chunk_writer_append_page with bounds; without (known false) it is the same. Pages of the set dictionary's indices are taken too. */
 firn_status firn_parquet_chunk_writer_append_bounded_page(firn_parquet_chunk_writer *writer,
                                                           const firn_parquet_page *page,
                                                           int64_t row_count, int64_t null_count,

@@ -168,9 +168,11 @@ static firn_status check_page(const firn_parquet_chunk_writer *writer,
     firn_parquet_page_type wanted =
         writer->options->page_version == 2 ? FIRN_PARQUET_DATA_PAGE_V2 : FIRN_PARQUET_DATA_PAGE;
     firn_parquet_encoding encoding = page->header.encoding;
-    if (page->header.type != wanted || encoding == FIRN_PARQUET_PLAIN_DICTIONARY ||
-        encoding == FIRN_PARQUET_RLE_DICTIONARY || (int)encoding < 0 ||
-        (int)encoding >= FIRN_PARQUET_ENCODING_LIMIT) {
+    bool indices =
+        encoding == FIRN_PARQUET_PLAIN_DICTIONARY || encoding == FIRN_PARQUET_RLE_DICTIONARY;
+    if (page->header.type != wanted || (int)encoding < 0 ||
+        (int)encoding >= FIRN_PARQUET_ENCODING_LIMIT ||
+        (indices && !firn_parquet_chunk_writer_takes_index_pages(writer))) {
         return firn_fail(error, FIRN_INVALID, "a page of another kind can't be copied");
     }
     if (null_count < 0 || null_count > page->header.num_values || row_count < 1 ||
@@ -218,6 +220,9 @@ static firn_status append_page(firn_parquet_chunk_writer *writer, const firn_par
     FIRN_TRY(firn_parquet_end_open_page(writer, error));
     firn_parquet_page_header header = page->header;
     header.statistics = (firn_parquet_statistics){0};
+    if (header.encoding == FIRN_PARQUET_PLAIN_DICTIONARY) {
+        header.encoding = FIRN_PARQUET_RLE_DICTIONARY; /* the older name of the same */
+    }
     if (writer->options->write_crc && !header.has_crc) header.crc = firn_crc32(0, page->body);
     header.has_crc = writer->options->write_crc;
     int64_t values = header.num_values - null_count;

@@ -78,6 +78,7 @@ typedef struct firn_parquet_chunk_counts {
     int64_t nan_count; /**< -1: unknown */
     firn_slice minimum,
         maximum; /**< PLAIN form, untruncated up to 4 KiB each (longer ones: left out); data == NULL: none or unknown. NaN excluded; zeros as -0 / +0 */
+    bool bounds_inexact;                 /**< they may be no values of the chunk */
     int64_t bytes_copied, bytes_encoded; /**< compressed page bytes, by the way that they went */
 } firn_parquet_chunk_counts;
 

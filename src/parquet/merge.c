@@ -48,6 +48,7 @@ void firn_parquet_merge_options_init(firn_parquet_merge_options *options) {
                                             .row_group_row_limit = 1048576,
                                             .copy_pages = true};
     firn_parquet_write_options_init(&options->write);
+    options->write.index_page_row_limit = 131072;
 }
 
 static void close_input(merge_job *job, size_t index) {

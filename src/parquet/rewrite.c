@@ -227,6 +227,12 @@ firn_status firn_parquet_open_chunk(firn_parquet_rewriter *rewriter, firn_error 
 static firn_status move_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
                              bool cut, bool *past, firn_error *error) {
     firn_parquet_verdict verdict = firn_parquet_judge_page(rewriter, page, cut);
+    /* Bounds of indices come from the dictionary; where nobody tells those of a page, it is taken apart. */
+    if (verdict.way == FIRN_PARQUET_WAY_COPIED &&
+        firn_parquet_is_dictionary_encoding(page->header.encoding) &&
+        !firn_parquet_is_bounded(rewriter, page)) {
+        verdict.way = FIRN_PARQUET_WAY_ENCODED;
+    }
     switch (verdict.way) {
     case FIRN_PARQUET_WAY_COPIED: return firn_parquet_copy_page(rewriter, page, error);
     case FIRN_PARQUET_WAY_JOINED: return firn_parquet_join_page(rewriter, page, error);

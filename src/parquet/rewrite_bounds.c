@@ -98,8 +98,8 @@ bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_nu
     firn_parquet_statistics statistics = {.min_value = index->min_values[page_number],
                                           .max_value = index->max_values[page_number]};
     if (!firn_parquet_trusted_page_bounds(rewriter, &statistics, out)) return false;
-    /* Values in an index may be more compact ones that are not on the page (parquet.thrift, ColumnIndex). */
-    out->inexact = true;
+    /* Byte arrays in an index may be more compact ones that are not on the page (parquet.thrift, ColumnIndex). */
+    if (rewriter->input->node->element->type == FIRN_PARQUET_BYTE_ARRAY) out->inexact = true;
     return true;
 }
 

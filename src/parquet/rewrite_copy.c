@@ -59,6 +59,46 @@ static bool covers(const firn_parquet_given_bounds *bounds) {
     return bounds->known && !bounds->page_only;
 }
 
+static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
+                           firn_parquet_given_bounds *out, firn_parquet_bound_room room[2],
+                           firn_error *error) {
+    firn_parquet_bounds *bounds = &rewriter->bounds;
+    firn_parquet_bounds_clear(bounds);
+    const firn_parquet_values *values = &batch->values;
+    if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
+        FIRN_TRY(firn_parquet_bounds_add_slices(bounds, values->slices, NULL, batch->value_count,
+                                                error));
+    } else {
+        FIRN_TRY(firn_parquet_bounds_add_fixed(bounds, values->fixed, values->width,
+                                               batch->value_count, error));
+    }
+    *out = (firn_parquet_given_bounds){
+        .known = bounds->order != FIRN_PARQUET_ORDER_NONE,
+        .minimum = firn_parquet_bounds_minimum(bounds, &room[0]),
+        .maximum = firn_parquet_bounds_maximum(bounds, &room[1]),
+        .nan_count = bounds->nan_count,
+    };
+    return FIRN_OK;
+}
+
+static bool has_order(const firn_parquet_rewriter *rewriter) {
+    return firn_parquet_order_of(rewriter->output->node->element) != FIRN_PARQUET_ORDER_NONE;
+}
+
+/*
+ * bounds_of, but of a page whose neighbours lose rows, and whose bounds nobody tells, the values themselves are asked: the chunk's would
+ * not be exact, and engines answer min and max from bounds.
+ */
+static firn_status bounds_of_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
+                                  firn_parquet_given_bounds *out, firn_parquet_bound_room room[2],
+                                  firn_error *error) {
+    *out = bounds_of(rewriter, page, page->header.num_values);
+    if (rewriter->rows.all || covers(out) || !has_order(rewriter)) return FIRN_OK;
+    firn_parquet_batch batch;
+    FIRN_TRY(firn_parquet_chunk_reader_decode(rewriter->reader, &batch, error));
+    return measure(rewriter, &batch, out, room, error);
+}
+
 static void note_moved(firn_parquet_rewriter *rewriter, int64_t rows, size_t levels, size_t values,
                        bool has_bounds) {
     rewriter->rows_begun += rows;
@@ -76,7 +116,9 @@ firn_status firn_parquet_copy_page(firn_parquet_rewriter *rewriter, const firn_p
     int64_t rows = page->header.type == FIRN_PARQUET_DATA_PAGE_V2 ? page->header.num_rows
                                                                   : page->header.num_values;
     int64_t levels = page->header.num_values;
-    firn_parquet_given_bounds bounds = bounds_of(rewriter, page, levels);
+    firn_parquet_given_bounds bounds;
+    firn_parquet_bound_room room[2];
+    FIRN_TRY(bounds_of_page(rewriter, page, &bounds, room, error));
     FIRN_TRY(firn_parquet_chunk_writer_append_bounded_page(rewriter->writer, page, rows, nulls,
                                                            &bounds, error));
     note_moved(rewriter, rows, (size_t)levels, (size_t)(levels - nulls), covers(&bounds));
@@ -136,9 +178,11 @@ firn_status firn_parquet_join_page(firn_parquet_rewriter *rewriter, const firn_p
                                    firn_error *error) {
     const firn_parquet_page_header *header = &page->header;
     firn_parquet_batch batch;
-    FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
+    firn_parquet_bound_room room[2];
     size_t levels = 0;
     firn_parquet_part part = {.encoding = header->encoding, .alone = is_alone(rewriter, page)};
+    FIRN_TRY(bounds_of_page(rewriter, page, &part.bounds, room, error));
+    FIRN_TRY(firn_parquet_chunk_reader_decode_levels(rewriter->reader, &batch, error));
     if (header->type == FIRN_PARQUET_DATA_PAGE_V2) {
         levels = (size_t)header->repetition_levels_size + (size_t)header->definition_levels_size;
         part.stored =
@@ -147,30 +191,7 @@ firn_status firn_parquet_join_page(firn_parquet_rewriter *rewriter, const firn_p
     FIRN_TRY(map_levels(rewriter, &batch, &part, error));
     part.body = firn_slice_of(page->body.data + levels, page->body.size - levels);
     part.raw_size = (size_t)header->uncompressed_size - levels;
-    part.bounds = bounds_of(rewriter, page, header->num_values);
     return append_part(rewriter, page, &part, FIRN_PARQUET_WAY_JOINED, error);
-}
-
-static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
-                           firn_parquet_given_bounds *out, firn_parquet_bound_room room[2],
-                           firn_error *error) {
-    firn_parquet_bounds *bounds = &rewriter->bounds;
-    firn_parquet_bounds_clear(bounds);
-    const firn_parquet_values *values = &batch->values;
-    if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
-        FIRN_TRY(firn_parquet_bounds_add_slices(bounds, values->slices, NULL, batch->value_count,
-                                                error));
-    } else {
-        FIRN_TRY(firn_parquet_bounds_add_fixed(bounds, values->fixed, values->width,
-                                               batch->value_count, error));
-    }
-    *out = (firn_parquet_given_bounds){
-        .known = bounds->order != FIRN_PARQUET_ORDER_NONE,
-        .minimum = firn_parquet_bounds_minimum(bounds, &room[0]),
-        .maximum = firn_parquet_bounds_maximum(bounds, &room[1]),
-        .nan_count = bounds->nan_count,
-    };
-    return FIRN_OK;
 }
 
 firn_status firn_parquet_recompress_page(firn_parquet_rewriter *rewriter,
@@ -197,8 +218,16 @@ firn_status firn_parquet_recompress_page(firn_parquet_rewriter *rewriter,
 }
 
 static bool is_index_page(const firn_parquet_page *page) {
-    return page->header.encoding == FIRN_PARQUET_PLAIN_DICTIONARY ||
-           page->header.encoding == FIRN_PARQUET_RLE_DICTIONARY;
+    return firn_parquet_is_dictionary_encoding(page->header.encoding);
+}
+
+bool firn_parquet_is_bounded(firn_parquet_rewriter *rewriter, const firn_parquet_page *page) {
+    if (!has_order(rewriter)) return true;
+    firn_parquet_given_bounds of_chunk;
+    firn_parquet_given_bounds bounds = bounds_of(rewriter, page, page->header.num_values);
+    if (!bounds.known || !rewriter->rows.all) return covers(&bounds);
+    return !bounds.page_only || (firn_parquet_known_nan_count(rewriter) >= 0 &&
+                                 firn_parquet_trusted_bounds(rewriter, &of_chunk));
 }
 
 /* Whether the indices go on from `next` one by one. Steps of 64 for the vectoriser. */

@@ -82,6 +82,8 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
     FIRN_TRY(firn_parquet_dictionary_add(work->dictionary, &values, 0, values.count,
                                          translation->entries, &done, error));
     work->failed = done < values.count;
+    translation->identical = true;
+    for (size_t i = 0; i < done; i++) translation->identical &= translation->entries[i] == i;
     work->entries += values.count;
     work->values += values_of_piece(rewriter);
     work->hopeless = is_hopeless(work);

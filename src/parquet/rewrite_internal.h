@@ -14,11 +14,14 @@
 
 /** Pages below this many values are not worth a page of the output. */
 #define FIRN_PARQUET_SMALLEST_COPIED_PAGE 4096
+/** … and index pages below this many are put together: they are small, and few of them are read faster (design, section 14, 3). */
+#define FIRN_PARQUET_SMALLEST_COPIED_INDEX_PAGE 30000
 
 /** An input's dictionary in terms of the merged one. */
 typedef struct firn_parquet_translation {
     uint32_t *entries; /**< owned; NULL: the piece has no dictionary */
     size_t count;
+    bool identical; /**< each entry is where it was */
 } firn_parquet_translation;
 
 /** Which rows of a row group stay: first … end - 1 without the dropped ones. */
@@ -95,6 +98,7 @@ void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter);
 
 /** Whether encoded values of the piece's chunk may stay as they are: type and meaning don't change. */
 bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter);
+bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding);
 /** … and their compressed form too. */
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter);
 /** Of a piece's compressed bytes, those in PLAIN pages as far as the footer tells. */
@@ -103,8 +107,8 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
 bool firn_parquet_piece_has_dictionary(const firn_parquet_rewriter *rewriter);
 
 typedef struct firn_parquet_verdict {
-    firn_parquet_way way; /**< COPIED, JOINED, RECOMPRESSED; ENCODED for all the rest */
-    firn_parquet_reason reason;
+    firn_parquet_way way;       /**< COPIED, JOINED, RECOMPRESSED; ENCODED for all the rest */
+    firn_parquet_reason reason; /**< of ENCODED, and what it would be where bounds forbid copying */
 } firn_parquet_verdict;
 
 /** `cut`: rows of the page go, or may go. */
@@ -161,6 +165,8 @@ firn_status firn_parquet_append_filled(firn_parquet_rewriter *rewriter, firn_err
 
 firn_status firn_parquet_copy_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
                                    firn_error *error);
+/** Whether copying the page would lose no bounds and no NaN count. */
+bool firn_parquet_is_bounded(firn_parquet_rewriter *rewriter, const firn_parquet_page *page);
 /** Puts the page's compressed values on a page with others, or with other levels. */
 firn_status firn_parquet_join_page(firn_parquet_rewriter *rewriter, const firn_parquet_page *page,
                                    firn_error *error);

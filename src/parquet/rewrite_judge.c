@@ -25,15 +25,15 @@ bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter) {
            firn_parquet_chunk_of(rewriter)->compression == rewriter->options->compression;
 }
 
+bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding) {
+    return encoding == FIRN_PARQUET_PLAIN_DICTIONARY || encoding == FIRN_PARQUET_RLE_DICTIONARY;
+}
+
 /* No smaller than the writer would make it, or than what is worth a page. */
 static bool is_large_enough(const firn_parquet_rewriter *rewriter, int64_t values, int64_t size) {
     return values >= FIRN_PARQUET_SMALLEST_COPIED_PAGE ||
            values >= rewriter->options->page_row_limit ||
            size >= rewriter->options->page_size_bytes;
-}
-
-static bool is_dictionary_encoding(firn_parquet_encoding encoding) {
-    return encoding == FIRN_PARQUET_PLAIN_DICTIONARY || encoding == FIRN_PARQUET_RLE_DICTIONARY;
 }
 
 static bool is_data_page(const firn_parquet_page_encoding_stats *stats) {
@@ -47,11 +47,11 @@ bool firn_parquet_piece_has_dictionary(const firn_parquet_rewriter *rewriter) {
     const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
     for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
         if (!is_data_page(&chunk->encoding_stats[i])) continue;
-        if (is_dictionary_encoding(chunk->encoding_stats[i].encoding)) return true;
+        if (firn_parquet_is_dictionary_encoding(chunk->encoding_stats[i].encoding)) return true;
     }
     if (chunk->encoding_stats_count > 0) return false;
     for (size_t i = 0; i < chunk->encoding_count; i++) {
-        if (is_dictionary_encoding(chunk->encodings[i])) return true;
+        if (firn_parquet_is_dictionary_encoding(chunk->encodings[i])) return true;
     }
     return false;
 }
@@ -79,7 +79,7 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
         const firn_parquet_page_encoding_stats *stats = &chunk->encoding_stats[i];
         if (!is_data_page(stats)) continue;
         pages += stats->count;
-        if (!is_dictionary_encoding(stats->encoding)) plain += stats->count;
+        if (!firn_parquet_is_dictionary_encoding(stats->encoding)) plain += stats->count;
     }
     bool joins = firn_parquet_piece_may_be_copied(rewriter) && rewriter->may_join &&
                  firn_parquet_options_can_join(rewriter->options) &&
@@ -128,6 +128,12 @@ static bool size_is_sound(const firn_parquet_rewriter *rewriter,
     return size == values * firn_parquet_value_width(element->type, element->type_length);
 }
 
+static bool header_is_sound(const firn_parquet_rewriter *rewriter,
+                            const firn_parquet_page_header *header) {
+    return header->num_values > 0 && size_is_sound(rewriter, header) &&
+           (header->type != FIRN_PARQUET_DATA_PAGE_V2 || v2_header_is_sound(rewriter, header));
+}
+
 /* Before 1.8 parquet-mr's pages of DELTA_BYTE_ARRAY could lean on the page before (PARQUET-246). */
 static bool delta_byte_arrays_stand_alone(const firn_parquet_rewriter *rewriter) {
     const char *writer = rewriter->piece->file->metadata->created_by;
@@ -161,19 +167,39 @@ static firn_parquet_verdict encoded(firn_parquet_reason reason) {
     return (firn_parquet_verdict){FIRN_PARQUET_WAY_ENCODED, reason};
 }
 
-/* The page as it is: same version, levels and codec, large enough. */
-static bool may_be_copied_whole(const firn_parquet_rewriter *rewriter,
-                                const firn_parquet_page_header *header) {
+/* Same version and levels, and a row begins with it. */
+static bool levels_may_stay(const firn_parquet_rewriter *rewriter,
+                            const firn_parquet_page_header *header) {
     bool v2 = header->type == FIRN_PARQUET_DATA_PAGE_V2;
     if (v2 != (rewriter->options->page_version == 2) || !rewriter->mapping->levels_identical) {
         return false;
     }
-    if (!is_large_enough(rewriter, header->num_values, header->uncompressed_size)) return false;
     if (v2) return true;
     /* A v1 page of a repeated column may begin within a row, and its header does not tell. */
     if (rewriter->input->maximum_repetition_level > 0) return false;
     return rewriter->input->maximum_definition_level == 0 ||
            header->definition_level_encoding == FIRN_PARQUET_RLE;
+}
+
+static bool may_be_copied_whole(const firn_parquet_rewriter *rewriter,
+                                const firn_parquet_page_header *header) {
+    return levels_may_stay(rewriter, header) &&
+           is_large_enough(rewriter, header->num_values, header->uncompressed_size);
+}
+
+/* Indices that mean the same in the merged dictionary; a page says itself how wide they are. */
+static bool index_page_may_be_copied(const firn_parquet_rewriter *rewriter,
+                                     const firn_parquet_page_header *header) {
+    if (rewriter->translation == NULL || !rewriter->translation->identical || !rewriter->may_copy) {
+        return false;
+    }
+    int64_t rows = rewriter->options->index_page_row_limit > 0
+                       ? FIRN_PARQUET_SMALLEST_COPIED_INDEX_PAGE
+                       : rewriter->options->page_row_limit;
+    bool large = header->num_values >= rows ||
+                 header->uncompressed_size >= rewriter->options->page_size_bytes;
+    return large && header_is_sound(rewriter, header) && levels_may_stay(rewriter, header) &&
+           firn_parquet_chunk_writer_takes_index_pages(rewriter->writer);
 }
 
 /* Bits and the delta encodings can't be appended to each other; they need a page of their own, which should not be small. */
@@ -223,15 +249,17 @@ firn_parquet_verdict firn_parquet_judge_page(const firn_parquet_rewriter *rewrit
     if (!firn_parquet_values_may_stay(rewriter) || firn_parquet_page_is_filled(rewriter, header)) {
         return encoded(FIRN_PARQUET_REASON_TYPE);
     }
-    if (is_dictionary_encoding(header->encoding)) return encoded(FIRN_PARQUET_REASON_DICTIONARY);
+    if (firn_parquet_is_dictionary_encoding(header->encoding)) {
+        if (!index_page_may_be_copied(rewriter, header)) {
+            return encoded(FIRN_PARQUET_REASON_DICTIONARY);
+        }
+        return (firn_parquet_verdict){FIRN_PARQUET_WAY_COPIED, FIRN_PARQUET_REASON_DICTIONARY};
+    }
     if (!encoding_may_be_copied(rewriter, header)) return encoded(FIRN_PARQUET_REASON_ENCODING);
     if (!firn_parquet_chunk_writer_is_plain(rewriter->writer)) {
         return encoded(FIRN_PARQUET_REASON_NEW_DICTIONARY);
     }
-    if (header->num_values <= 0 || !size_is_sound(rewriter, header) ||
-        (header->type == FIRN_PARQUET_DATA_PAGE_V2 && !v2_header_is_sound(rewriter, header))) {
-        return encoded(FIRN_PARQUET_REASON_HEADER);
-    }
+    if (!header_is_sound(rewriter, header)) return encoded(FIRN_PARQUET_REASON_HEADER);
     if (rewriter->may_copy && may_be_copied_whole(rewriter, header)) {
         return (firn_parquet_verdict){FIRN_PARQUET_WAY_COPIED, FIRN_PARQUET_REASON_COUNT};
     }

@@ -195,7 +195,7 @@ static void make_ascending(input *in, int64_t rows, const firn_parquet_write_opt
 static void bounds_follow_the_rows_that_stay(void **state) {
     (void)state;
     static const column_case column = {"r", LEAF(INT64)};
-    /* With an index pages have bounds of their own; without it the chunk's stand in, and are not exact. */
+    /* With an index pages have bounds of their own; without it the values are asked. */
     for (int indexed = 0; indexed < 2; indexed++) {
         for (int64_t from = 0; from <= 15000; from += 5000) {
             static int64_t dropped[5000];
@@ -218,10 +218,11 @@ static void bounds_follow_the_rows_that_stay(void **state) {
             assert_int_equal(out.rewrite.pages_copied, 3);
             const firn_parquet_statistics *statistics =
                 &out.file.file->metadata->row_groups[0].columns[0].statistics;
-            assert_true(statistics->has_min_exact && !statistics->min_exact);
-            assert_true(statistics->has_max_exact && !statistics->max_exact);
-            int64_t least = indexed && from == 0 ? 5000 : 0;
-            int64_t greatest = indexed && from == 15000 ? 14999 : 19999;
+            assert_true(statistics->has_min_exact && statistics->min_exact);
+            assert_true(statistics->has_max_exact && statistics->max_exact);
+            assert_false(out.counts.bounds_inexact);
+            int64_t least = from == 0 ? 5000 : 0;
+            int64_t greatest = from == 15000 ? 14999 : 19999;
             assert_int_equal(load(&statistics->min_value), least);
             assert_int_equal(load(&statistics->max_value), greatest);
             input_release(&out.file);

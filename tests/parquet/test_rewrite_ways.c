@@ -153,6 +153,44 @@ static void repeating_dictionaries_are_remapped(void **state) {
     }
 }
 
+/* Pages of a dictionary that stays as it is stay too, when they are large; those of other pieces are made anew. */
+static void index_pages_are_copied(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * 4; i++) {
+        const column_case *column = &columns[i % COLUMN_COUNT];
+        bool repeated = strchr(column->shape, '*') != NULL;
+        firn_parquet_write_options options = default_options();
+        options.page_version = 1 + (int)(i / COLUMN_COUNT % 2);
+        options.index_page_row_limit = i / COLUMN_COUNT / 2 == 0 ? 31000 : 5000;
+        input in = {.force_dictionary = true};
+        in.s = stream_random(&random, column, 70000, (stream_mix){40, (unsigned)(i % 3) * 15});
+        make_input(&in, column, 70000, &options);
+        firn_parquet_leaf_mapping mapping = identity();
+        int64_t dropped[] = {5};
+        firn_parquet_piece piece = {.file = in.file,
+                                    .row_count = 70000,
+                                    .mappings = &mapping,
+                                    .dropped_rows = dropped,
+                                    .dropped_count = i % 2};
+        stream wanted = rows_of_piece(&in.s, maximum_of(column), 0, &piece);
+        options.index_page_row_limit = 131072;
+        output out = {0};
+        check_rewrite(&piece, 1, column, &options, true, &wanted, &out);
+        /* NaN may be anywhere unless the footer counts none, which the stream's numbers make unlikely. */
+        bool floating =
+            column->leaf.type == FIRN_PARQUET_FLOAT || column->leaf.type == FIRN_PARQUET_DOUBLE;
+        bool large = i / COLUMN_COUNT / 2 == 0;
+        bool begins = options.page_version == 2 || !repeated;
+        int64_t copied = out.rewrite.ways[FIRN_PARQUET_WAY_COPIED].pages;
+        if (!floating) assert_int_equal(copied > 0, large && begins);
+        assert_int_equal(out.rewrite.ways[FIRN_PARQUET_WAY_ENCODED].pages, 0);
+        input_release(&out.file);
+        stream_release(&wanted);
+        input_release(&in);
+    }
+}
+
 /* A dictionary in which some values come up twice neither pays nor moves. */
 static void hopeless_dictionaries_are_dropped(void **state) {
     (void)state;
@@ -402,6 +440,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unique_dictionaries_move),
         cmocka_unit_test(repeating_dictionaries_are_remapped),
+        cmocka_unit_test(index_pages_are_copied),
         cmocka_unit_test(hopeless_dictionaries_are_dropped),
         cmocka_unit_test(small_plain_pages_are_joined),
         cmocka_unit_test(optional_and_required_are_mixed),
