@@ -4,6 +4,7 @@
 #   BENCH_DIR     where tables are made (kept); a temporary folder unless set
 #   BENCH_PAIRS   runs of each, interleaved; 5 unless set
 #   FIRN_PYTHON   a Python with bench/requirements.txt; one is made in build-environment unless set
+#   BENCH_LIVE_SECONDS  how long firn compacts beside a live writer, for each format version; 120 unless set
 #   FIRN_SPARK, FIRN_TOOLS   Spark's folder and that of its session script: workloads that Spark writes are left out without them
 #   FIRN_PARQUET_CONCAT      the peer parquet-concat; built into build-environment with cargo unless set, left out where there is no cargo
 # With FIRN_CI=1 nothing may be left out.
@@ -32,5 +33,8 @@ build=$(dirname "$firn")
 cmake --build "$build" --target firn-bench-decode >/dev/null
 failed=0
 "$FIRN_PYTHON" "$here/compact.py" "$firn" || failed=1
+status=0
+"$FIRN_PYTHON" "$here/live_writer.py" "$firn" || status=$?
+[ "$status" = 0 ] || [ "$status" = 77 ] || failed=1 # 77: left out
 "$FIRN_PYTHON" "$here/decode.py" "$build/bench/firn-bench-decode" || failed=1
 exit $failed

@@ -2,7 +2,7 @@
 import os
 import re
 
-import columns
+import columns  # noqa: F401 (sets the search path)
 import files
 import kit
 import model
@@ -95,15 +95,11 @@ def row_id_books(metadata, snapshot, state):
 def replaced(table, before, ref):
     """A rewrite invents no sequence number: outputs are as old as the newest input, or as the snapshot they replace."""
     _, metadata = table.current()
-    at = reader.head(metadata, ref)
-    while at and at["snapshot-id"] != before:
-        parent = reader.snapshot(metadata, at["parent-snapshot-id"])
-        for record in reader.manifests(at):
-            for entry in reader.entries_of(record):
-                if entry.status == 1 and entry.snapshot_id == at["snapshot-id"]:
-                    check(entry.sequence <= parent.get("sequence-number", 0) or entry.content,
-                          f"{entry.path}: data sequence number {entry.sequence} of a rewrite of {parent.get('sequence-number')}")
-        at = parent
+    for at in reader.since(metadata, reader.head(metadata, ref), before):
+        parent = reader.snapshot(metadata, at["parent-snapshot-id"]).get("sequence-number", 0)
+        for entry in (e for record in reader.manifests(at) for e in reader.entries_of(record)):
+            if entry.status == 1 and entry.snapshot_id == at["snapshot-id"] and not entry.content:
+                check(entry.sequence <= parent, f"{entry.path}: data sequence number {entry.sequence} of a rewrite of {parent}")
 
 
 # Readers

@@ -11,7 +11,7 @@ import struct
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "bugs"))
+sys.path[:0] = [os.path.join(HERE, "..", "interop"), os.path.join(HERE, "..", "bugs")]
 
 import fx_json  # noqa: E402
 import mmh3  # noqa: E402

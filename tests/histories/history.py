@@ -4,16 +4,13 @@ Random histories of one table: drawn from a seed, run with checks after every st
 import os
 import random
 import shutil
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "interop"))
-
-import kit  # noqa: E402
-import checks  # noqa: E402
-import steps as writers  # noqa: E402
-import world as ground  # noqa: E402
+import checks
+import kit
+import reader
+import steps as writers
+import world as ground
 
 
 class Checks:
@@ -89,6 +86,5 @@ def fails(history, check):
 
 
 def forget():
-    import reader
     for cache in (reader.file_bytes, reader.avro, reader.file_rows):
         cache.cache_clear()

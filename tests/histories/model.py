@@ -33,12 +33,11 @@ class Model:
         entry = reader.head(metadata, ref)
         return self.states[entry["snapshot-id"] if entry else None]
 
-    def adopt(self, metadata, ref, rows, changed=()):
+    def adopt(self, metadata, entry, rows, changed=()):
         """
-        A new head of a ref has these rows (dicts of values by uid). `changed`: uids that the commit added or modified. The
+        A new snapshot has these rows (dicts of values by uid). `changed`: uids that the commit added or modified. The
         rest keeps its lineage; what is new is taken from the files, and must lie where the specification puts it.
         """
-        entry = reader.head(metadata, ref)
         parent = self.states[entry.get("parent-snapshot-id")]
         found = {row.values[columns.UID]: row for row in reader.State(metadata, entry).rows()}
         sequence, lineage = entry.get("sequence-number", 0), metadata["format-version"] >= 3
@@ -67,6 +66,17 @@ class Model:
                 taken.add(row_id)
             result[uid] = Row(values, row_id, updated)
         self.states[entry["snapshot-id"]] = result
+
+    def learn(self, metadata, entry):
+        """Snapshots up to this one that the model does not know are rewrites: their rows are those of their parents."""
+        unknown = []
+        while entry["snapshot-id"] not in self.states:
+            check(entry["summary"]["operation"] == "replace", f"snapshot {entry['snapshot-id']} is no rewrite: {entry['summary']}")
+            unknown.append(entry)
+            entry = reader.snapshot(metadata, entry["parent-snapshot-id"])
+        for new in reversed(unknown):
+            parent = self.states[new["parent-snapshot-id"]]
+            self.adopt(metadata, new, {uid: row.values for uid, row in parent.items()})
 
     # Rows as text
 

@@ -102,6 +102,14 @@ def snapshot(metadata, snapshot_id):
     return next(s for s in metadata["snapshots"] if s["snapshot-id"] == snapshot_id)
 
 
+def since(metadata, entry, before):
+    """A snapshot and its ancestors, newest first, up to the one with the id `before`."""
+    while entry is not None and entry["snapshot-id"] != before:
+        yield entry
+        parent = entry.get("parent-snapshot-id")
+        entry = None if parent is None else snapshot(metadata, parent)
+
+
 def manifests(entry):
     """Records of a snapshot's manifest list."""
     return avro(files.strip(entry["manifest-list"]))[1] if entry else []

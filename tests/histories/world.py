@@ -1,6 +1,4 @@
 """A table, its model, and what a history may use: the ground that steps.py works on."""
-import copy
-import os
 import random
 
 import columns
@@ -72,24 +70,23 @@ class World:
     def commit(self, change, operation, rows, changed=(), merge=False):
         """rows: values by uid after the commit."""
         change.commit(operation, merge)
-        self.model.adopt(self.metadata, change.ref, rows, set(changed))
+        metadata = self.metadata
+        self.model.adopt(metadata, reader.head(metadata, change.ref), rows, set(changed))
 
     def values(self, change):
         """The rows before a change, by uid, as the model has them."""
+        if change.parent:
+            self.model.learn(change.metadata, change.parent)
         state = self.model.states[change.parent["snapshot-id"] if change.parent else None]
         return {uid: row.values for uid, row in state.items()}
 
+    def state_id(self, ref="main"):
+        entry = reader.head(self.metadata, ref)
+        return entry["snapshot-id"] if entry else None
 
-def fresh_folder(root, name):
-    folder = os.path.join(root, name)
-    os.makedirs(folder)
-    return folder
-
-
-def deep(document):
-    return copy.deepcopy(document)
-
-
-def head_id(metadata, ref="main"):
-    entry = reader.head(metadata, ref)
-    return entry["snapshot-id"] if entry else None
+    def rewritten(self, ref, before):
+        """How many snapshots firn put on a ref since `before`; the model knows them then."""
+        metadata = self.metadata
+        head = reader.head(metadata, ref)
+        self.model.learn(metadata, head)
+        return sum(1 for _ in reader.since(metadata, head, before))

@@ -58,11 +58,11 @@ class Table:
         """How rows.py names the table."""
         return f"{self.database}:{self.name}"
 
-    def fresh(self, folder, ending):
-        return f"{self.location}/{folder}/{uuid.UUID(int=self.dice.getrandbits(128), version=4)}{ending}"
+    def fresh(self, folder, ending, prefix=""):
+        return f"{self.location}/{folder}/{prefix}{uuid.UUID(int=self.dice.getrandbits(128), version=4)}{ending}"
 
     def write_metadata(self, document, number=0):
-        path = self.fresh(f"metadata/{number:05d}-", ".metadata.json").replace("-/", "-")
+        path = self.fresh("metadata", ".metadata.json", f"{number:05d}-")
         with open(files.strip(path), "w", encoding="utf-8") as file:
             file.write(fx_json.dumps(document))
         return path
