@@ -18,7 +18,7 @@ import mmh3  # noqa: E402
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 DAY = datetime.date(1970, 1, 1)
-UID, K1, K2, PART, AT, SCORE, AMOUNT, TAGS, PLACE, EXTRA = 1, 2, 3, 4, 5, 6, 7, 8, 10, 13
+UID, K1, K2, PART, AT, SCORE, AMOUNT, TAGS, PLACE, PLACE_A, EXTRA = 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13
 ROW_ID, LAST_UPDATED = 2147483540, 2147483539
 FIRST_FIELDS = (
     fx_json.field(UID, "uid", "long", True),
@@ -29,15 +29,17 @@ FIRST_FIELDS = (
     fx_json.field(SCORE, "score", "float"),
     fx_json.field(AMOUNT, "amount", "decimal(9,2)"),
     fx_json.field(TAGS, "tags", fx_json.list_of(9, "string")),
-    fx_json.field(PLACE, "place", fx_json.struct(fx_json.field(11, "a", "int"), fx_json.field(12, "b", "string"))),
+    fx_json.field(PLACE, "place", fx_json.struct(fx_json.field(PLACE_A, "a", "int"), fx_json.field(12, "b", "string"))),
     fx_json.field(EXTRA, "extra", fx_json.map_of(14, "string", 15, "int")),
+    fx_json.field(16, "note", "string", True),
 )
 KEPT = (UID, K1, PART, AT)  # never dropped: specs and identity hang on them
 WIDER = {"int": "long", "float": "double", "decimal(9,2)": "decimal(12,2)"}
+WIDER_V3 = {**WIDER, "date": "timestamp"}
 KEY_TYPES = ("int", "long", "string", "date", "timestamptz", "boolean", "decimal(9,2)", "decimal(12,2)")
 # What may be added later: type, initial default for v3.
 ADDED = (("int", 7), ("long", -1), ("string", "dflt"), ("boolean", True), ("double", 2.5), ("date", "2024-02-29"),
-         ("decimal(9,2)", "1.50"), (fx_json.list_of(0, "int"), None))
+         ("decimal(9,2)", "1.50"), (fx_json.list_of(0, "int"), None), ("timestamp", None), ("binary", None), ("date", None))
 
 
 def single(value):
@@ -69,8 +71,11 @@ def random_value(dice, item):
         return dice.random() < 0.5
     if kind == "date":
         return DAY + datetime.timedelta(days=dice.randrange(19700, 19704))
-    if kind == "timestamptz":
-        return EPOCH + datetime.timedelta(days=19700, hours=dice.randrange(0, 96), microseconds=dice.randrange(3))
+    if kind in ("timestamptz", "timestamp"):
+        value = EPOCH + datetime.timedelta(days=19700, hours=dice.randrange(0, 96), microseconds=dice.randrange(3))
+        return value if kind == "timestamptz" else value.replace(tzinfo=None)
+    if kind == "binary":
+        return dice.choice([b"", b"\x00\xff", b"abc"])
     if kind.startswith("decimal"):
         return decimal.Decimal(dice.randrange(-300, 300) // 50).scaleb(-2)
     raise ValueError(kind)
@@ -81,8 +86,11 @@ def default_value(item):
     found, kind = item.get("initial-default"), item["type"]
     if found is None or isinstance(kind, dict):
         return None
-    if kind == "date":
-        return datetime.date.fromisoformat(found)
+    if kind in ("date", "timestamp") and "T" not in found:
+        value = datetime.date.fromisoformat(found)
+        return value if kind == "date" else datetime.datetime(value.year, value.month, value.day)
+    if kind == "timestamp":
+        return datetime.datetime.fromisoformat(found)
     if kind.startswith("decimal"):
         return decimal.Decimal(found)
     return found
@@ -93,6 +101,8 @@ def project(item, value_by_id):
     if item["id"] not in value_by_id:
         return default_value(item)
     value, kind = value_by_id[item["id"]], item["type"]
+    if kind == "timestamp" and isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime(value.year, value.month, value.day)
     if isinstance(kind, dict) and kind["type"] == "struct" and value is not None:
         return {f["id"]: project(f, value) for f in kind["fields"]}
     return value
@@ -137,7 +147,7 @@ def name_mapping(schemas):
 
 
 def micros(value):
-    return (value - EPOCH) // datetime.timedelta(microseconds=1)
+    return ((value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)) - EPOCH) // datetime.timedelta(microseconds=1)
 
 
 def transformed(transform, value):
@@ -157,6 +167,14 @@ def transformed(transform, value):
     return (mmh3.hash(data) & 0x7FFFFFFF) % width
 
 
+def key_value(values, field_id, fields):
+    """The value that an equality delete compares: of a column, or of a field in the struct."""
+    if field_id == PLACE_A:
+        outer = values.get(PLACE)
+        return None if outer is None else outer.get(PLACE_A)
+    return project(next(f for f in fields if f["id"] == field_id), values)
+
+
 def partition_of(spec_fields, values):
     return [transformed(f["transform"], values.get(f["source-id"])) for f in spec_fields]
 
@@ -174,8 +192,10 @@ def serialized(kind, value):
         return struct.pack("<i", (value - DAY).days)
     if kind == "long":
         return struct.pack("<q", value)
-    if kind == "timestamptz":
+    if kind in ("timestamptz", "timestamp"):
         return struct.pack("<q", micros(value))
+    if kind == "binary":
+        return value
     if kind in ("float", "double"):
         return struct.pack("<f" if kind == "float" else "<d", value)
     if kind == "string":

@@ -98,7 +98,7 @@ def avro_value(kind, value, maps):
         return dict(pairs) if maps else [list(pair) for pair in pairs]
     if kind == "date":
         return (value - columns.DAY).days
-    if kind == "timestamptz":
+    if kind in ("timestamptz", "timestamp"):
         return columns.micros(value)
     if kind.startswith("decimal"):
         return int(value.scaleb(2)).to_bytes(fx_avro.primitive(kind)["size"], "big", signed=True)
@@ -235,5 +235,6 @@ def from_avro(kind, value, named):
     if logical == "date":
         return columns.DAY + datetime.timedelta(days=value)
     if logical == "timestamp-micros":
-        return columns.EPOCH + datetime.timedelta(microseconds=value)
+        found = columns.EPOCH + datetime.timedelta(microseconds=value)
+        return found if kind.get("adjust-to-utc") else found.replace(tzinfo=None)
     return value

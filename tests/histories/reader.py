@@ -184,13 +184,18 @@ class State:
         return {row[files.POSITION] for d in self.position_files(data)
                 for row in file_rows(files.strip(d.path), d.file["file_format"], None) if row[files.FILE_PATH] == data.path}
 
-    def key(self, field_id, values):
-        return columns.project(field_by_id(self.metadata, field_id), values)
+    def key(self, ids, values):
+        fields = [field_by_id(self.metadata, i) for i in ids if i != columns.PLACE_A]
+        return tuple(columns.key_value(values, i, fields) for i in ids)
 
     # Rows
 
     def file_values(self, data):
-        return file_rows(files.strip(data.path), data.file["file_format"], self.mapping)
+        """A column that the file lacks is its identity partition value, if there is one."""
+        rows = file_rows(files.strip(data.path), data.file["file_format"], self.mapping)
+        constant = {f["source-id"]: value for f, value in zip(spec_of(self.metadata, data.spec_id), data.partition)
+                    if f["transform"] == "identity"}
+        return [{**constant, **row} for row in rows] if constant else rows
 
     def rows_of(self, data):
         gone, rows = self.deleted_positions(data), []
@@ -198,9 +203,9 @@ class State:
         for d in self.equality_files(data):
             ids = d.file["equality_ids"]
             found = file_rows(files.strip(d.path), d.file["file_format"], None)
-            keys.append((ids, {tuple(row.get(i) for i in ids) for row in found}))
+            keys.append((ids, {self.key(ids, row) for row in found}))
         for position, values in enumerate(self.file_values(data)):
-            if position in gone or any(tuple(self.key(i, values) for i in ids) in wanted for ids, wanted in keys):
+            if position in gone or any(self.key(ids, values) in wanted for ids, wanted in keys):
                 continue
             row_id, updated = values.get(columns.ROW_ID), values.get(columns.LAST_UPDATED)
             if row_id is None and data.first_row_id is not None:

@@ -35,10 +35,15 @@ def write_data(world, change, dice, rows, spec_id=None, lineage=None):
             elif "no_ids" in world.allowed and "reused_name" not in world.used and lineage is None and dice.random() < 0.2:
                 ids = False
                 world.used.add("no_ids")
+            without = ()
+            if "no_partition_column" in world.allowed and dice.random() < 0.4 and any(
+                    f["source-id"] == columns.PART and f["transform"] == "identity" for f in spec):
+                without = (columns.PART,)
+                world.used.add("no_partition_column")
             if lineage is not None:
                 part = [{**row, **dict(zip((columns.ROW_ID, columns.LAST_UPDATED), lineage[row[columns.UID]]))} for row in part]
             change.add(change.data_file(part, spec_id, columns.partition_of(spec, part[0]), ending, ids, lineage is not None,
-                                        dice.random() < 0.8))
+                                        dice.random() < 0.8, without))
     if "no_ids" in world.used:
         change.metadata["properties"]["schema.name-mapping.default"] = columns.name_mapping(change.metadata["schemas"])
 
@@ -57,6 +62,15 @@ def append(world, dice):
     write_data(world, change, dice, fresh)
     added = {row[columns.UID]: row for row in fresh}
     world.commit(change, "append", {**rows, **added}, added, merge=dice.random() < 0.1)
+
+
+def append_empty(world, dice):
+    """Some engines leave files without rows."""
+    change, rows = begin(world, dice)
+    like = world.new_rows(dice, 1)[0]
+    spec_id = change.default_spec
+    change.add(change.data_file([], spec_id, columns.partition_of(change.spec(spec_id), like)))
+    world.commit(change, "append", rows)
 
 
 def remove_data(change, entries):
@@ -180,9 +194,15 @@ def vectors(world, dice):
 
 def key_columns(world, dice):
     """One or two columns that rows can be told by."""
-    usable = [f for f in world.fields if f["type"] in columns.KEY_TYPES and f["id"] != columns.UID]
+    usable = [f for f in world.fields if f["id"] != columns.UID and not isinstance(f["type"], dict)
+              and f["type"] in columns.KEY_TYPES]
     if dice.random() < 0.3:
         return [f for f in world.fields if f["id"] == columns.UID]
+    place = next((f for f in world.fields if f["id"] == columns.PLACE), None)
+    if place and "nested_keys" in world.allowed and dice.random() < 0.3:
+        world.used.add("nested_keys")
+        inner = next(f for f in place["type"]["fields"] if f["id"] == columns.PLACE_A)
+        return [{**place, "type": fx_json.struct(inner)}]
     return dice.sample(usable, min(len(usable), dice.choice([1, 1, 2])))
 
 
@@ -205,31 +225,35 @@ def equality(world, dice, fresh_count):
     spec_id = unpartitioned_spec(world) if is_global else world.metadata["default-spec-id"]
     change, rows = begin(world, dice)
     keys = key_columns(world, dice)
-    ids = [f["id"] for f in keys]
+    ids = [columns.PLACE_A if f["id"] == columns.PLACE else f["id"] for f in keys]
+
+    def key(row):
+        return tuple(columns.key_value(row, i, change.fields) for i in ids)
+
     candidates = [columns_of(change, values) for values in rows.values()] + world.new_rows(dice, 1)
     picked = dice.sample(candidates, min(len(candidates), dice.choice([1, 2, 4])))
     if "null_keys" not in world.allowed:
-        picked = [p for p in picked if all(p[i] is not None for i in ids)]
+        picked = [p for p in picked if None not in key(p)]
     if not picked:
         return
-    if any(p[i] is None for p in picked for i in ids):
+    if any(None in key(p) for p in picked):
         world.used.add("null_keys")
     spec, dead = change.spec(spec_id), set()
     places = {r.values[columns.UID]: r.entry for r in change.base.rows()}
     for group in grouped(picked, lambda row: tuple(columns.partition_of(spec, row))):
         ending = ".avro" if "avro_deletes" in world.allowed and dice.random() < 0.4 else ".parquet"
         world.used |= {"avro_deletes"} if ending == ".avro" else set()
-        inside = keys if dice.random() < 0.7 else [f for f in change.fields if f["id"] in {*ids, columns.AMOUNT, columns.TAGS}]
+        inside = keys if dice.random() < 0.7 or columns.PLACE_A in ids else [f for f in change.fields if f["id"] in {*ids, columns.AMOUNT, columns.TAGS}]
         partition = columns.partition_of(spec, group[0])
         change.add(change.equality_deletes(ids, group, spec_id, partition, ending, inside))
-        wanted = {tuple(row[i] for i in ids) for row in group}
+        wanted = {key(row) for row in group}
         for uid, values in rows.items():
-            complete, entry = columns_of(change, values), places[uid]
-            if tuple(complete[i] for i in ids) in wanted and (
+            entry = places[uid]
+            if key(values) in wanted and (
                     reader.unpartitioned(spec) or (entry.spec_id, entry.partition) == (spec_id, list(partition))):
                 dead.add(uid)
     world.used.add("equality")
-    fresh = world.new_rows(dice, fresh_count, {i: picked[0][i] for i in ids if i != columns.UID})
+    fresh = world.new_rows(dice, fresh_count, {i: picked[0][i] for i in ids if i not in (columns.UID, columns.PLACE_A)})
     write_data(world, change, dice, fresh)
     added = {row[columns.UID]: row for row in fresh}
     world.commit(change, "overwrite" if added else "delete",
@@ -259,7 +283,7 @@ def evolve(world, dice):
     def edit(metadata):
         current = next(s for s in metadata["schemas"] if s["schema-id"] == metadata["current-schema-id"])
         fields = [dict(f) for f in current["fields"]]
-        how = dice.choice([add_column, add_column, rename, widen, drop, reorder, add_inside])
+        how = dice.choice([add_column, add_column, rename, widen, drop, reorder, add_inside, relax])
         how(world, dice, metadata, fields)
         schema = {**fx_json.schema(fields, max(s["schema-id"] for s in metadata["schemas"]) + 1)}
         metadata["schemas"].append(schema)
@@ -286,8 +310,9 @@ def add_column(world, dice, metadata, fields):
     if isinstance(kind, dict):
         item["type"] = fx_json.list_of(number + 1, kind["element"])
         metadata["last-column-id"] = number + 1
-    elif metadata["format-version"] >= 3 and "defaults" in world.allowed and dice.random() < 0.7:
+    elif default is not None and metadata["format-version"] >= 3 and "defaults" in world.allowed and dice.random() < 0.7:
         item.update({"initial-default": default, "write-default": default})
+        item["required"] = dice.random() < 0.3
         world.used.add("defaults")
     fields.insert(dice.randrange(len(fields) + 1), item)
 
@@ -306,11 +331,21 @@ def rename(_world, dice, metadata, fields):
     item["name"] = f"renamed{item['id']}_{len(metadata['schemas'])}"
 
 
-def widen(_world, dice, _metadata, fields):
-    narrow = [f for f in fields if not isinstance(f["type"], dict) and f["type"] in columns.WIDER]
+def widen(world, dice, metadata, fields):
+    wider = columns.WIDER_V3 if metadata["format-version"] >= 3 and "date_promotion" in world.allowed else columns.WIDER
+    narrow = [f for f in fields if not isinstance(f["type"], dict) and f["type"] in wider
+              and (f["type"] != "date" or "initial-default" not in f)]
     if narrow:
         item = dice.choice(narrow)
-        item["type"] = columns.WIDER[item["type"]]
+        world.used |= {"date_promotion"} if item["type"] == "date" else set()
+        item["type"] = wider[item["type"]]
+
+
+def relax(_world, dice, _metadata, fields):
+    """A required column becomes optional."""
+    required = [f for f in fields if f["required"] and f["id"] != columns.UID]
+    if required:
+        dice.choice(required)["required"] = False
 
 
 def drop(_world, dice, _metadata, fields):
@@ -400,5 +435,5 @@ def rollback(world, dice):
     world.table.update(edit)
 
 
-STEPS = {append: 8, overwrite: 1, copy_on_write: 2, delete_files: 1, position_deletes: 4, vectors: 4, equality_deletes: 2,
+STEPS = {append: 8, append_empty: 0.3, overwrite: 1, copy_on_write: 2, delete_files: 1, position_deletes: 4, vectors: 4, equality_deletes: 2,
          upsert: 2, evolve: 3, evolve_spec: 1, upgrade: 0.4, branch_or_tag: 1, rollback: 0.5}

@@ -9,7 +9,8 @@ import writer
 
 # What may be in a history beyond the plain; outside readers differ in what they know of it.
 FEATURES = {"avro": 0.25, "no_ids": 0.2, "equality": 0.5, "null_keys": 0.5, "evolution": 0.6, "specs": 0.4, "defaults": 0.5,
-            "branches": 0.4, "avro_deletes": 0.3}
+            "branches": 0.4, "avro_deletes": 0.3, "no_partition_column": 0.2, "odd_paths": 0.2, "date_promotion": 0.3,
+            "nested_keys": 0.3}
 
 
 def spec_fields(version, dice, first_id=1000):
@@ -19,6 +20,20 @@ def spec_fields(version, dice, first_id=1000):
     if {"day", "month"} <= {t for _, _, t in picked}:
         picked = picked[:1]
     return [fx_json.spec_field(source, name, transform, first_id + i) for i, (source, name, transform) in enumerate(picked)]
+
+
+def random_properties(dice):
+    """What users set, and what changes how firn writes."""
+    choices = {"write.parquet.compression-codec": ["zstd", "snappy", "gzip"],
+               "write.metadata.compression-codec": ["gzip"],
+               "write.metadata.metrics.default": ["none", "counts", "full", "truncate(4)"],
+               "write.object-storage.enabled": ["true"],
+               "write.delete.granularity": ["file", "partition"],
+               "write.parquet.row-group-size-bytes": ["1000"],
+               "write.parquet.page-row-limit": ["3"],
+               "write.parquet.bloom-filter-enabled.column.k2": ["true"],
+               "commit.manifest.target-size-bytes": ["9000"]}
+    return {key: dice.choice(values) for key, values in choices.items() if dice.random() < 0.15}
 
 
 class World:
@@ -31,9 +46,12 @@ class World:
         self.allowed = drawn if allowed is None else set(allowed)
         start = dice.choice([1, 2, 2, 2, 3, 3, 3])
         self.model = model.Model()
-        properties = {"write.parquet.compression-codec": dice.choice(["zstd", "snappy"])}
+        properties = random_properties(dice)
         self.table = writer.Table(folder, version or start, spec=spec_fields(version, dice), properties=properties,
                                   seed=dice.getrandbits(40), scheme=dice.choice(["", "file://"]))
+        self.table.odd_paths = "odd_paths" in self.allowed
+        if self.table.odd_paths:
+            self.used.add("odd_paths")
         self.names = 0
 
     @property

@@ -30,7 +30,7 @@ class Conflict(Exception):
 class Table:
     def __init__(self, folder, version=2, fields=columns.FIRST_FIELDS, spec=(), properties=None, seed=0, scheme="",
                  name="db.t", create=True):
-        self.folder, self.name, self.dice = folder, name, random.Random(seed)
+        self.folder, self.name, self.dice, self.odd_paths = folder, name, random.Random(seed), False
         self.root = os.path.join(folder, "t")
         self.location = scheme + self.root
         self.database = os.path.join(folder, "catalog.db")
@@ -60,6 +60,10 @@ class Table:
 
     def fresh(self, folder, ending, prefix=""):
         return f"{self.location}/{folder}/{prefix}{uuid.UUID(int=self.dice.getrandbits(128), version=4)}{ending}"
+
+    def data_folder(self):
+        """Paths are opaque: nothing in them is escaped or decoded."""
+        return "data" if not self.odd_paths else f"data/{self.dice.choice(['part=a b', '%41+#', 'é', 'p=%20', 'x?y'])}"
 
     def write_metadata(self, document, number=0):
         path = self.fresh("metadata", ".metadata.json", f"{number:05d}-")
@@ -138,10 +142,10 @@ class Change:
             return {**record, "block_size_in_bytes": 67108864, **more}
         return {**record, "content": content, **more}
 
-    def data_file(self, rows, spec_id, partition, ending=".parquet", ids=True, lineage=False, metrics=True):
-        """Writes rows (dicts by field id) under the current schema."""
-        path = self.table.fresh("data", ending)
-        fields = [*self.fields, *(files.LINEAGE_FIELDS if lineage else ())]
+    def data_file(self, rows, spec_id, partition, ending=".parquet", ids=True, lineage=False, metrics=True, without=()):
+        """Writes rows (dicts by field id) under the current schema. `without`: ids that identity partitioning tells."""
+        path = self.table.fresh(self.table.data_folder(), ending)
+        fields = [f for f in self.fields if f["id"] not in without] + list(files.LINEAGE_FIELDS if lineage else ())
         size = files.write(files.strip(path), fields, rows, self.dice, ids)
         more = columns.metrics(self.fields, rows) if metrics else {}
         return spec_id, self.record(path, ending[1:].upper(), 0, partition, len(rows), size, **more)
