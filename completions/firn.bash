@@ -10,6 +10,9 @@ _firn_options_of()
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files | manifests) echo "$common $catalog --ref" ;;
         describe) echo "$common $catalog --ref --content-hash --memory --threads" ;;
+        scan)
+            echo "$common $catalog --ref --columns --where --limit --format --memory --threads"
+            ;;
         plan) echo "$common $catalog --ref $plan --memory --threads" ;;
         compact)
             echo "$common $catalog --ref $plan --yes --dry-run --verify --lock-timeout" \
@@ -36,8 +39,8 @@ _firn()
 {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="tables describe snapshots refs files manifests history plan compact catalog parquet
-        doctor config demo help"
+    local verbs="tables describe snapshots refs files manifests history scan plan compact catalog
+        parquet doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in
@@ -48,7 +51,12 @@ _firn()
             ;;
         --catalog-name | --ref | --target-file-size-bytes | --min-input-files | \
             --max-file-group-size-bytes | --delete-ratio-threshold | --delete-file-threshold | \
-            --memory | --threads | --lock-timeout | --row-group-size-bytes)
+            --memory | --threads | --lock-timeout | --row-group-size-bytes | \
+            --columns | --where | --limit)
+            return
+            ;;
+        --format)
+            mapfile -t COMPREPLY < <(compgen -W "csv json" -- "$current")
             return
             ;;
         --compression)
@@ -61,7 +69,8 @@ _firn()
             --catalog | --config | --catalog-name | --ref | --target-file-size-bytes | \
                 --min-input-files | --max-file-group-size-bytes | --delete-ratio-threshold | \
                 --delete-file-threshold | --memory | --threads | \
-                --lock-timeout | --output | -o | --compression | --row-group-size-bytes) ((i++)) ;;
+                --lock-timeout | --output | -o | --compression | --row-group-size-bytes | \
+                --columns | --where | --limit | --format) ((i++)) ;;
             -*) ;;
             *)
                 if [[ -z $verb ]]; then

@@ -10,6 +10,7 @@ firn_status firn_command_snapshots(firn_invocation *invocation, firn_error *erro
 firn_status firn_command_refs(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_files(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_manifests(firn_invocation *invocation, firn_error *error);
+firn_status firn_command_scan(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_history(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_doctor(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_plan(firn_invocation *invocation, firn_error *error);

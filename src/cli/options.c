@@ -229,7 +229,6 @@ static bool is_planned(const char *word) {
                                           "audit",
                                           "view",
                                           "serve",
-                                          "scan",
                                           "engines"};
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         if (strcmp(word, planned[i]) == 0) return true;

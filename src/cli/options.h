@@ -15,6 +15,7 @@
 typedef struct firn_options {
     const char *catalog, *catalog_name, *config, *ref; /**< NULL: not given */
     const char *output, *compression;                  /**< likewise */
+    const char *columns, *where, *format;              /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
     bool pages, force, no_joined_pages, partial_progress;
     int64_t verbose; /**< times that it was given */
@@ -23,7 +24,7 @@ typedef struct firn_options {
     int64_t target_file_size_bytes, min_input_files, max_file_group_size_bytes;
     int64_t delete_file_threshold;
     double delete_ratio_threshold; /**< -1: not given */
-    int64_t row_group_size_bytes;
+    int64_t row_group_size_bytes, limit;
     int64_t lock_timeout_ms;                   /**< -1: not given */
     const char *arguments[FIRN_MAX_ARGUMENTS]; /**< what stands behind the verb */
     size_t argument_count;
@@ -40,7 +41,9 @@ enum {
     FIRN_OPTIONS_RESOURCES = 64, /**< --memory, --threads */
     FIRN_OPTIONS_CONTENT = 128,  /**< --content-hash */
     FIRN_OPTIONS_PAGES = 256,    /**< --pages */
-    FIRN_OPTIONS_MERGE = 512     /**< --output, --force, --compression, --row-group-size-bytes */
+    FIRN_OPTIONS_MERGE = 512,    /**< --output, --force, --compression, --row-group-size-bytes */
+    FIRN_OPTIONS_FILTER = 1024,  /**< --where */
+    FIRN_OPTIONS_SCAN = 2048     /**< --columns, --limit, --format */
 };
 
 typedef enum firn_option_kind {

@@ -13,6 +13,8 @@
 #define CONTENT FIRN_OPTIONS_CONTENT
 #define PAGES FIRN_OPTIONS_PAGES
 #define MERGE FIRN_OPTIONS_MERGE
+#define FILTER FIRN_OPTIONS_FILTER
+#define SCAN FIRN_OPTIONS_SCAN
 #define MANY FIRN_MAX_ARGUMENTS
 
 const firn_verb firn_verb_table[] = {
@@ -43,6 +45,21 @@ const firn_verb firn_verb_table[] = {
      "Shows the snapshot log: when each snapshot became current, and whether it is an ancestor of "
      "the one that is current now (after a roll-back some are not).",
      firn_command_history},
+    {"scan", "TABLE", 1, 1, COMMON | CATALOG | REF | FILTER | SCAN | RESOURCES,
+     "print a table's live rows",
+     "Prints the rows that are live in the snapshot, all deletes applied, as CSV or as JSON lines: "
+     "one "
+     "object a row, keys in the order of the schema (a tag's is its snapshot's). Tables of format "
+     "3 "
+     "have _row_id and _last_updated_sequence_number as last columns. Files that --where rules out "
+     "are not read.\n\n"
+     "JSON: decimals, dates, times and uuids are text, binary is hexadecimal, a map is a list of "
+     "[key, value] sorted by their text, NaN and Infinity are text. CSV: null is an empty field, "
+     "an "
+     "empty text is \"\", and lists, maps and structs are JSON. --json is --format json: every "
+     "line "
+     "is a document of its own.",
+     firn_command_scan},
     {"plan", "TABLE", 1, 1, COMMON | CATALOG | REF | PLAN | RESOURCES,
      "show what a compaction would do, and why",
      "Shows which groups of files a compaction would rewrite and why, what each group that is left "

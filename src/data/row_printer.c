@@ -420,7 +420,11 @@ static firn_status filter_value(void *context, int32_t id, firn_value *out, firn
         const firn_row_cursor *cursor = &printer->cursors[node->first_leaf];
         firn_type_kind kind = column->node->field->type->kind;
         *out = firn_value_null(kind);
-        if (cursor->definition_level < node->definition_level) return FIRN_OK;
+        if (cursor->definition_level < node->definition_level) {
+            FIRN_TRY(inherited(printer, cursor, &out->as.int64, error));
+            out->is_null = out->as.int64 < 0;
+            return FIRN_OK;
+        }
         out->is_null = false;
         /* Of these the filter asks no more than whether they are null. */
         if (kind == FIRN_TYPE_VARIANT || kind == FIRN_TYPE_GEOMETRY ||
