@@ -18,6 +18,9 @@ _firn_options_of()
             echo "$common $catalog --ref $plan --yes --dry-run --verify --lock-timeout" \
                 "--partial-progress --memory --threads"
             ;;
+        rewrite-deletes | remove-dangling-deletes)
+            echo "$common $catalog --ref --yes --dry-run --lock-timeout --memory --threads"
+            ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
             case "$2" in
@@ -39,8 +42,8 @@ _firn()
 {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs="tables describe snapshots refs files manifests history scan plan compact catalog
-        parquet doctor config demo help"
+    local verbs="tables describe snapshots refs files manifests history scan plan compact
+        rewrite-deletes remove-dangling-deletes catalog parquet doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in

@@ -1,5 +1,6 @@
 /* plan and compact. */
 #include "base/clock.h"
+#include "cli/change_report.h"
 #include "cli/commands.h"
 #include "cli/compact_report.h"
 #include "cli/exit_code.h"
@@ -26,33 +27,6 @@ static firn_compact_options compact_options(const firn_options *given) {
     options.rewrite_all = given->rewrite_all;
     options.verify = given->verify;
     return options;
-}
-
-static firn_section *begin_report(firn_invocation *invocation, bool preview, firn_error *error) {
-    if (firn_invocation_new_report(invocation, error) != FIRN_OK) return NULL;
-    const firn_table *table = invocation->table;
-    firn_report *report = invocation->report;
-    firn_section *root = firn_report_root(report);
-    firn_section_add(root, "table", "table",
-                     firn_cell_text(firn_report_copy(report, table->display_name)));
-    firn_section_add(root, "ref", "ref", firn_cell_text(firn_report_copy(report, table->ref)));
-    firn_section_add(root, "preview", NULL, firn_cell_boolean(preview));
-    firn_section_add(root, "base_snapshot_id", "snapshot",
-                     table->snapshot == NULL ? firn_cell_null()
-                                             : firn_cell_integer(table->snapshot->snapshot_id));
-    return root;
-}
-
-/* A table that firn can only read has a preview all the same; it says that no run can follow. */
-static bool is_read_only(firn_invocation *invocation, firn_section *root) {
-    firn_error problem;
-    firn_error_clear(&problem);
-    if (!firn_table_argument_is_path(invocation->options->arguments[0])) return false;
-    firn_table_name name = {invocation->table->namespace_name, invocation->table->name};
-    if (firn_catalog_check_writable(invocation->catalog, name, &problem) == FIRN_OK) return false;
-    const char *text = firn_report_copy(invocation->report, problem.message);
-    firn_section_add(root, "read_only", "can't be changed", firn_cell_text(text));
-    return true;
 }
 
 /* What was committed before stays and is told; so is why there is no more of it. */
@@ -105,12 +79,12 @@ static firn_status compact(firn_invocation *invocation, bool acts, firn_error *e
     FIRN_TRY(firn_compact_plan_table(invocation->table, &options, &plan, error));
     firn_status status = FIRN_OK;
     bool committed = false;
-    firn_section *root = begin_report(invocation, !acts, error);
+    firn_section *root = firn_report_change_begin(invocation, !acts, error);
     if (root == NULL) {
         status = firn_fail_memory(error);
         goto out;
     }
-    bool read_only = !acts && is_read_only(invocation, root);
+    bool read_only = !acts && firn_report_change_read_only(invocation, root);
     firn_report_compact_plan(root, plan);
     /* Before anything is changed: a report that can't be made is a reason not to begin. */
     FIRN_CHECK(firn_report_status(invocation->report, error));

@@ -37,13 +37,14 @@ enum {
     FIRN_OPTIONS_REF = 4,        /**< --ref */
     FIRN_OPTIONS_CHANGE = 8,     /**< --yes, --dry-run */
     FIRN_OPTIONS_PLAN = 16,      /**< what is compacted into what */
-    FIRN_OPTIONS_RUN = 32,       /**< --verify, --lock-timeout */
+    FIRN_OPTIONS_RUN = 32,       /**< --verify */
     FIRN_OPTIONS_RESOURCES = 64, /**< --memory, --threads */
     FIRN_OPTIONS_CONTENT = 128,  /**< --content-hash */
     FIRN_OPTIONS_PAGES = 256,    /**< --pages */
     FIRN_OPTIONS_MERGE = 512,    /**< --output, --force, --compression, --row-group-size-bytes */
     FIRN_OPTIONS_FILTER = 1024,  /**< --where */
-    FIRN_OPTIONS_SCAN = 2048     /**< --columns, --limit, --format */
+    FIRN_OPTIONS_SCAN = 2048,    /**< --columns, --limit, --format */
+    FIRN_OPTIONS_LOCK = 4096     /**< --lock-timeout */
 };
 
 typedef enum firn_option_kind {

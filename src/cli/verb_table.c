@@ -9,6 +9,7 @@
 #define CHANGE FIRN_OPTIONS_CHANGE
 #define PLAN FIRN_OPTIONS_PLAN
 #define RUN FIRN_OPTIONS_RUN
+#define LOCK FIRN_OPTIONS_LOCK
 #define RESOURCES FIRN_OPTIONS_RESOURCES
 #define CONTENT FIRN_OPTIONS_CONTENT
 #define PAGES FIRN_OPTIONS_PAGES
@@ -65,7 +66,7 @@ const firn_verb firn_verb_table[] = {
      "Shows which groups of files a compaction would rewrite and why, what each group that is left "
      "alone lacks, and the files and bytes to expect. Changes nothing.",
      firn_command_plan},
-    {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | RESOURCES,
+    {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | LOCK | RESOURCES,
      "rewrite many small files as few good ones",
      "Rewrites the data files of each partition that has enough small ones, or files of which much "
      "is deleted, into files of the target size, and commits. The rows stay the same; deleted ones "
@@ -76,6 +77,24 @@ const firn_verb firn_verb_table[] = {
      "and groups of which they replaced a file are done again.\n\n"
      "An interrupt (Ctrl-C) stops it and removes what it had written; the table stays as it was.",
      firn_command_compact},
+    {"rewrite-deletes", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | LOCK | RESOURCES,
+     "merge position and equality deletes, without touching data files",
+     "Turns position and equality deletes into merged position delete files (format version 2) or "
+     "deletion vectors (version 3), which readers apply without looking for keys. Data files stay "
+     "as they are, and the same rows are deleted as before: what was written is read back and "
+     "compared before the commit. Without --yes it shows what it would do, which takes reading "
+     "the deletes.\n\n"
+     "In version 2, write.delete.granularity says whether a delete file is for one data file "
+     "(file) or for a partition, and a partition whose delete files would not become fewer is "
+     "left alone.",
+     firn_command_rewrite_deletes},
+    {"remove-dangling-deletes", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | LOCK | RESOURCES,
+     "remove delete files that no live data file needs",
+     "Finds delete files that can't delete a row of any live data file: equality deletes that are "
+     "older than all data files within their reach, position deletes and deletion vectors of data "
+     "files that are live no more. A position delete file for several data files is read to be "
+     "sure. Without --yes it shows what it would do.",
+     firn_command_remove_dangling_deletes},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "

@@ -1,0 +1,41 @@
+/** Shared by the parts of rewriting deletes; not for other folders. */
+#ifndef FIRN_UPKEEP_REWRITE_DELETES_INTERNAL_H
+#define FIRN_UPKEEP_REWRITE_DELETES_INTERNAL_H
+
+#include "upkeep/rewrite_deletes.h"
+
+typedef struct firn_delete_planner {
+    firn_table *table;
+    const firn_rewrite_deletes_options *options;
+    firn_rewrite_deletes_plan *out;
+    bool vectors;          /* format v3: deletes become vectors */
+    bool file_granularity; /* v2: one position delete file per data file */
+    int64_t target_bytes;
+    size_t *data_groups;   /* of each live data file: its group */
+    size_t *delete_groups; /* of each live delete file: its group, or FIRN_NO_GROUP */
+    size_t *vector_of;     /* of each live data file: the number of its vector plus 1, or 0 */
+    bool *reached;         /* of each live data file: a delete file other than a vector may apply */
+} firn_delete_planner;
+
+/** Equality delete files are of no group: they may reach several. */
+#define FIRN_NO_GROUP SIZE_MAX
+
+static inline bool firn_is_vector(const firn_live_file *deletes) {
+    return deletes->entry.file.content == FIRN_CONTENT_POSITION_DELETES &&
+           deletes->entry.file.format == FIRN_FILE_PUFFIN;
+}
+
+static inline bool firn_is_equality(const firn_live_file *deletes) {
+    return deletes->entry.file.content == FIRN_CONTENT_EQUALITY_DELETES;
+}
+
+/** Makes the groups, in order, and says which file is of which. */
+firn_status firn_rewrite_deletes_group(firn_delete_planner *plan, firn_error *error);
+
+/** Looks at which deletes reach what, and selects the groups in which something is gained. */
+firn_status firn_rewrite_deletes_choose(firn_delete_planner *plan, firn_error *error);
+
+/** The pool and the memory that the options ask for. */
+int64_t firn_rewrite_deletes_memory(const firn_rewrite_deletes_options *options);
+
+#endif

@@ -1,0 +1,159 @@
+#include <string.h>
+
+#include "base/machine.h"
+#include "upkeep/rewrite_deletes_internal.h"
+
+#define DEFAULT_TARGET_BYTES ((int64_t)64 << 20)
+
+int64_t firn_rewrite_deletes_memory(const firn_rewrite_deletes_options *options) {
+    return options->memory_bytes > 0 ? options->memory_bytes : firn_machine_memory() / 4;
+}
+
+static firn_status read_settings(firn_delete_planner *plan, firn_error *error) {
+    const firn_table_metadata *metadata = plan->table->metadata;
+    const char *granularity = firn_table_metadata_property(metadata, "write.delete.granularity");
+    plan->vectors = metadata->format_version >= 3;
+    plan->file_granularity = granularity != NULL && strcmp(granularity, "file") == 0;
+    FIRN_TRY(firn_table_metadata_property_int(metadata, "write.delete.target-file-size-bytes",
+                                              DEFAULT_TARGET_BYTES, &plan->target_bytes, error));
+    if (plan->target_bytes < 1) plan->target_bytes = DEFAULT_TARGET_BYTES;
+    return FIRN_OK;
+}
+
+/* Looks up the deleted rows of the data files that deletes of the selected groups reach: by every delete of any kind, vectors too. */
+static firn_status resolve(firn_delete_planner *plan, firn_error *error) {
+    firn_rewrite_deletes_plan *out = plan->out;
+    firn_pool *pool = NULL;
+    out->reached = firn_arena_alloc(out->arena, out->files.data_count, sizeof *out->reached);
+    if (out->reached == NULL) return firn_fail_memory(error);
+    for (size_t group = 0; group < out->group_count; group++) {
+        if (!out->groups[group].selected) continue;
+        for (size_t i = 0; i < out->files.data_count; i++) {
+            if (plan->data_groups[i] != group || !plan->reached[i]) continue;
+            out->reached[out->reached_count++] = &out->files.data[i];
+        }
+    }
+    FIRN_TRY(firn_pool_new(plan->options->threads, &pool, error));
+    firn_deletes_request request = {.table = plan->table,
+                                    .files = &out->files,
+                                    .data = out->reached,
+                                    .data_count = out->reached_count,
+                                    .positions = true,
+                                    .equality = true,
+                                    .pool = pool,
+                                    .memory_bytes = firn_rewrite_deletes_memory(plan->options)};
+    firn_status status = firn_deletes_resolve(&request, &out->deletes, error);
+    firn_pool_free(pool);
+    return status;
+}
+
+/* A vector that holds all of its file's deleted rows already stays. */
+static bool is_complete(const firn_live_file *vector, const firn_roaring *positions) {
+    return vector != NULL && vector->entry.file.record_count >= 0 &&
+           (uint64_t)vector->entry.file.record_count == firn_roaring_count(positions);
+}
+
+static firn_status cover(firn_delete_planner *plan, firn_error *error) {
+    firn_rewrite_deletes_plan *out = plan->out;
+    out->covered = firn_arena_alloc(out->arena, out->reached_count, sizeof *out->covered);
+    if (out->covered == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < out->reached_count; i++) {
+        const firn_roaring *positions = out->deletes.positions[i];
+        size_t data = (size_t)(out->reached[i] - out->files.data);
+        size_t vector = plan->vector_of[data];
+        firn_covered_file covered = {
+            .data = out->reached[i],
+            .group = plan->data_groups[data],
+            .vector = vector == 0 ? NULL : &out->files.deletes[vector - 1],
+            .positions = positions,
+            .sequence_number = out->deletes.largest_sequence_number[i],
+        };
+        if (positions == NULL || is_complete(covered.vector, positions)) continue;
+        firn_delete_group *group = &out->groups[covered.group];
+        bool own_file = plan->vectors || plan->file_granularity;
+        if (own_file || group->output_files == 0) {
+            group->output_files++;
+            out->output_files++;
+        }
+        int64_t rows = (int64_t)firn_roaring_count(positions);
+        group->deleted_rows += rows;
+        out->deleted_rows += rows;
+        out->covered[out->covered_count++] = covered;
+    }
+    return FIRN_OK;
+}
+
+static void remove_file(firn_rewrite_deletes_plan *out, const firn_live_file *deletes) {
+    out->removed[out->removed_count++] = deletes;
+    out->removed_bytes += firn_is_vector(deletes) ? deletes->entry.file.content_size_in_bytes
+                                                  : deletes->entry.file.file_size_in_bytes;
+    if (firn_is_vector(deletes)) {
+        out->removed_vectors++;
+    } else if (firn_is_equality(deletes)) {
+        out->removed_equality_files++;
+    } else {
+        out->removed_position_files++;
+    }
+}
+
+/*
+ * Every data file that an equality delete file reaches is in a selected group and was looked up, and so was every one that a position
+ * delete file of a selected group reaches: these delete files have nothing left to say. A vector goes where a new one takes its place.
+ */
+static firn_status choose_removed(firn_delete_planner *plan, firn_error *error) {
+    firn_rewrite_deletes_plan *out = plan->out;
+    out->removed = firn_arena_alloc(out->arena, out->files.delete_count, sizeof *out->removed);
+    if (out->removed == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < out->files.delete_count; i++) {
+        const firn_live_file *deletes = &out->files.deletes[i];
+        size_t group = plan->delete_groups[i];
+        if (firn_is_vector(deletes)) continue;
+        if (group == FIRN_NO_GROUP || out->groups[group].selected) remove_file(out, deletes);
+    }
+    for (size_t i = 0; i < out->covered_count; i++) {
+        if (out->covered[i].vector != NULL) remove_file(out, out->covered[i].vector);
+    }
+    return FIRN_OK;
+}
+
+static firn_status make_plan(firn_delete_planner *plan, firn_error *error) {
+    firn_table *table = plan->table;
+    FIRN_TRY(firn_table_check_supported(table, "rewriting deletes", error));
+    FIRN_TRY(read_settings(plan, error));
+    FIRN_TRY(firn_table_live_files(table, table->snapshot, &plan->out->files, error));
+    FIRN_TRY(firn_rewrite_deletes_group(plan, error));
+    FIRN_TRY(firn_rewrite_deletes_choose(plan, error));
+    FIRN_TRY(resolve(plan, error));
+    FIRN_TRY(cover(plan, error));
+    return choose_removed(plan, error);
+}
+
+firn_status firn_rewrite_deletes_plan_table(firn_table *table,
+                                            const firn_rewrite_deletes_options *options,
+                                            firn_rewrite_deletes_plan **out, firn_error *error) {
+    firn_arena *arena = firn_arena_new();
+    *out = NULL;
+    if (arena == NULL) return firn_fail_memory(error);
+    firn_rewrite_deletes_plan *plan = firn_arena_alloc(arena, 1, sizeof *plan);
+    if (plan == NULL) {
+        firn_arena_free(arena);
+        return firn_fail_memory(error);
+    }
+    plan->arena = arena;
+    plan->metadata = table->metadata;
+    firn_delete_planner planner = {.table = table, .options = options, .out = plan};
+    firn_status status = make_plan(&planner, error);
+    if (status != FIRN_OK) {
+        firn_rewrite_deletes_plan_free(plan);
+        return firn_error_wrap(error, status, "table %s", table->display_name);
+    }
+    *out = plan;
+    return FIRN_OK;
+}
+
+void firn_rewrite_deletes_plan_free(firn_rewrite_deletes_plan *plan) {
+    if (plan == NULL) return;
+    firn_deletes_release(&plan->deletes);
+    firn_live_files_release(&plan->files);
+    firn_arena_free(plan->arena);
+}
