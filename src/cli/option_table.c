@@ -55,6 +55,8 @@ const firn_option firn_option_table[] = {
      "later one fails"},
     {"verify", 0, FIRN_OPTION_FLAG, MEMBER(verify), FIRN_OPTIONS_RUN, NULL,
      "before the commit read old and new files again and compare their rows"},
+    {"to", 0, FIRN_OPTION_COUNT, MEMBER(to), FIRN_OPTIONS_UPGRADE, "VERSION",
+     "the format version that the table shall have, 2 or 3"},
     {"lock-timeout", 0, FIRN_OPTION_SECONDS, MEMBER(lock_timeout_ms), FIRN_OPTIONS_LOCK, "SECONDS",
      "how long to wait for another run on the same table; without it not at all"},
     {"memory", 0, FIRN_OPTION_BYTES, MEMBER(memory_bytes), FIRN_OPTIONS_RESOURCES, "BYTES",

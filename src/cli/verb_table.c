@@ -95,6 +95,12 @@ const firn_verb firn_verb_table[] = {
      "files that are live no more. A position delete file for several data files is read to be "
      "sure. Without --yes it shows what it would do.",
      firn_command_remove_dangling_deletes},
+    {"upgrade", "TABLE", 1, 1, COMMON | CATALOG | CHANGE | LOCK | FIRN_OPTIONS_UPGRADE,
+     "raise a table's format version",
+     "Gives the table format version 2 or 3 (--to). Only metadata is written, every file stays. A "
+     "version can't be taken back, and programs that don't know it can't read the table any more. "
+     "Without --yes it shows what would change.",
+     firn_command_upgrade},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "
