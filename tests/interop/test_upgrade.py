@@ -58,12 +58,13 @@ def fixture(name, versions):
         for reader in {"duckdb", "spark", "java"} & set(readers) - strict if version == 3 else ():
             found = kit.read(reader, where)
             kit.check(all(json.loads(line)["_row_id"] is None for line in found), f"{name}: rows have ids before a commit")
-        done = kit.firn("compact", *arguments, "--rewrite-all", "--yes", "--verify", expect=(0, 3))
-        kit.check(done.returncode == 0 or "format version 3" in done.stderr or "delete" in done.stderr,
-                  f"{name}: {done.stderr}")
-        strict = strict if done.returncode else set()
-        for reader in set(readers) - strict:
+        kit.firn("compact", *arguments, "--rewrite-all", "--yes", "--verify")
+        strict = set()
+        for reader in readers:
             same_rows(name, where, reader, f"as v{version}, compacted")
+        for reader in {"duckdb", "spark", "java"} & set(readers) if version == 3 else ():
+            ids = [json.loads(line)["_row_id"] for line in kit.read(reader, where)]
+            kit.check(None not in ids and len(set(ids)) == len(ids), f"{name}: row ids {ids[:5]} by {reader}")
 
 
 def goes_on():
@@ -83,6 +84,9 @@ def goes_on():
     kit.same_rows(kit.read("pyiceberg", where), rows, "rows after compaction")
     kit.firn("upgrade", *arguments, "--to", 3, "--yes")
     kit.same_rows(kit.rows.drop_lineage(kit.read("pyiceberg", where)), rows, "rows as v3")
+    kit.firn("compact", *arguments, "--rewrite-all", "--yes")
+    for reader in ("pyiceberg", "duckdb"):
+        kit.same_rows(kit.rows.drop_lineage(kit.read(reader, where)), rows, f"rows compacted as v3 by {reader}")
 
 
 def others_come_first():
