@@ -5,7 +5,7 @@ _firn_options_of()
     local common="--json --config --verbose --no-progress --help --version"
     local catalog="--catalog --catalog-name"
     local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all
-        --delete-ratio-threshold --delete-file-threshold"
+        --delete-ratio-threshold --delete-file-threshold --no-joined-pages --explain"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files | manifests) echo "$common $catalog --ref" ;;

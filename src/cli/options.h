@@ -17,7 +17,7 @@ typedef struct firn_options {
     const char *output, *compression;                  /**< likewise */
     const char *columns, *where, *format;              /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
-    bool pages, force, no_joined_pages, partial_progress;
+    bool pages, force, explain, no_joined_pages, partial_progress;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;
@@ -64,7 +64,7 @@ typedef struct firn_option {
     char letter;      /**< 0: none */
     firn_option_kind kind;
     size_t offset;     /**< of the member of firn_options */
-    unsigned group;    /**< one of the sets */
+    unsigned group;    /**< one of the sets, or several */
     const char *value; /**< what the help calls the value; NULL: takes none */
     const char *help;
 } firn_option;

@@ -64,7 +64,10 @@ const firn_verb firn_verb_table[] = {
     {"plan", "TABLE", 1, 1, COMMON | CATALOG | REF | PLAN | RESOURCES,
      "show what a compaction would do, and why",
      "Shows which groups of files a compaction would rewrite and why, what each group that is left "
-     "alone lacks, and the files and bytes to expect. Changes nothing.",
+     "alone lacks, and the files and bytes to expect. With --explain it says how the pages of a "
+     "sample, rewritten in memory, went over: copied, joined, renumbered, decoded, and why. "
+     "Changes "
+     "nothing.",
      firn_command_plan},
     {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | LOCK | RESOURCES,
      "rewrite many small files as few good ones",
