@@ -45,6 +45,30 @@ static void note(data_probe *probe, uint64_t row, uint32_t rank) {
     probe->found[probe->found_count++] = row;
 }
 
+static void ask_for(const firn_key_set *set, uint64_t hash) {
+    const firn_key_shard *shard = &set->shards[firn_key_shard_of(hash)];
+    if (shard->count != 0) __builtin_prefetch(&shard->slots[firn_key_home(shard, hash)]);
+}
+
+/* Raises the ranks of a dictionary's entries to those that they have in one scope. */
+static void rank_values(data_probe *probe, const firn_parquet_values *values, size_t count,
+                        uint32_t scope) {
+    const firn_key_set *set = probe->work->set;
+    for (size_t first = 0; first < count; first += BLOCK_ROWS) {
+        size_t rows = count - first < BLOCK_ROWS ? count - first : BLOCK_ROWS;
+        for (size_t i = 0; i < rows; i++) {
+            uint64_t key = firn_key_load(values, (uint32_t)(first + i));
+            probe->hashes[i] = firn_key_narrow_hash(set, key, scope);
+        }
+        for (size_t i = 0; i < rows; i++) {
+            if (i + AHEAD < rows) ask_for(set, probe->hashes[i + AHEAD]);
+            uint64_t key = firn_key_load(values, (uint32_t)(first + i));
+            uint32_t rank = firn_key_set_find_narrow(set, probe->hashes[i], key, scope);
+            if (rank > probe->ranks[first + i]) probe->ranks[first + i] = rank;
+        }
+    }
+}
+
 static firn_status rank_dictionary(data_probe *probe, firn_error *error) {
     const firn_key_column *column = &probe->reader.columns[0];
     if (probe->ranks != NULL && probe->dictionary == probe->reader.dictionaries) return FIRN_OK;
@@ -55,8 +79,9 @@ static firn_status rank_dictionary(data_probe *probe, firn_error *error) {
         probe->ranks = more;
         probe->rank_capacity = count + 1;
     }
-    for (size_t i = 0; i < count; i++) {
-        probe->ranks[i] = rank_of(probe, firn_key_load(&column->values, (uint32_t)i), false);
+    memset(probe->ranks, 0, count * sizeof *probe->ranks);
+    for (size_t i = 0; i < probe->scope_count; i++) {
+        rank_values(probe, &column->values, count, probe->scopes[i]);
     }
     probe->dictionary = probe->reader.dictionaries;
     return FIRN_OK;
@@ -72,11 +97,6 @@ static firn_status probe_dictionary(data_probe *probe, uint64_t first, size_t co
         note(probe, first + i, number == FIRN_KEY_NULL ? null_rank : probe->ranks[number]);
     }
     return FIRN_OK;
-}
-
-static void ask_for(const firn_key_set *set, uint64_t hash) {
-    const firn_key_shard *shard = &set->shards[firn_key_shard_of(hash)];
-    if (shard->count != 0) __builtin_prefetch(&shard->slots[firn_key_home(shard, hash)]);
 }
 
 /* The usual case: no dictionary, no nulls, one scope. */

@@ -131,7 +131,8 @@ firn_status firn_rows_csv_header(const firn_row_selection *selection, firn_buffe
     return FIRN_OK;
 }
 
-const firn_schema *firn_rows_schema(const firn_table *table) {
+firn_status firn_rows_schema(const firn_table *table, firn_arena *arena, const firn_schema **out,
+                             firn_error *error) {
     const firn_table_metadata *metadata = table->metadata;
     const firn_snapshot_ref *ref = firn_table_metadata_ref(metadata, table->ref);
     const firn_snapshot *snapshot = table->snapshot;
@@ -139,12 +140,7 @@ const firn_schema *firn_rows_schema(const firn_table *table) {
     if (ref != NULL && !ref->is_branch && snapshot != NULL && snapshot->has_schema_id) {
         schema = firn_table_metadata_schema(metadata, snapshot->schema_id);
     }
-    return schema == NULL ? metadata->schema : schema;
-}
-
-firn_status firn_rows_schema_with_lineage(const firn_table *table, firn_arena *arena,
-                                          const firn_schema **out, firn_error *error) {
-    *out = firn_rows_schema(table);
-    if (table->metadata->format_version < 3) return FIRN_OK;
+    *out = schema == NULL ? metadata->schema : schema;
+    if (metadata->format_version < 3) return FIRN_OK;
     return firn_schema_with_lineage(*out, arena, out, error);
 }
