@@ -5,7 +5,7 @@ _firn_options_of()
     local common="--json --config --verbose --no-progress --help --version"
     local catalog="--catalog --catalog-name"
     local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all
-        --delete-ratio-threshold --delete-file-threshold"
+        --delete-ratio-threshold --delete-file-threshold --no-joined-pages --explain"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files | manifests) echo "$common $catalog --ref" ;;
@@ -21,6 +21,7 @@ _firn_options_of()
         rewrite-deletes | remove-dangling-deletes)
             echo "$common $catalog --ref --yes --dry-run --lock-timeout --memory --threads"
             ;;
+        upgrade) echo "$common $catalog --to --yes --dry-run --lock-timeout" ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
             case "$2" in
@@ -43,7 +44,7 @@ _firn()
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs="tables describe snapshots refs files manifests history scan plan compact
-        rewrite-deletes remove-dangling-deletes catalog parquet doctor config demo help"
+        rewrite-deletes remove-dangling-deletes upgrade catalog parquet doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in
@@ -62,6 +63,10 @@ _firn()
             mapfile -t COMPREPLY < <(compgen -W "csv json" -- "$current")
             return
             ;;
+        --to)
+            mapfile -t COMPREPLY < <(compgen -W "2 3" -- "$current")
+            return
+            ;;
         --compression)
             mapfile -t COMPREPLY < <(compgen -W "zstd snappy gzip brotli lz4_raw none" -- "$current")
             return
@@ -73,7 +78,7 @@ _firn()
                 --min-input-files | --max-file-group-size-bytes | --delete-ratio-threshold | \
                 --delete-file-threshold | --memory | --threads | \
                 --lock-timeout | --output | -o | --compression | --row-group-size-bytes | \
-                --columns | --where | --limit | --format) ((i++)) ;;
+                --columns | --where | --limit | --format | --to) ((i++)) ;;
             -*) ;;
             *)
                 if [[ -z $verb ]]; then

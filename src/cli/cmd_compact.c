@@ -26,6 +26,7 @@ static firn_compact_options compact_options(const firn_options *given) {
     if (given->lock_timeout_ms >= 0) options.lock_timeout_ms = given->lock_timeout_ms;
     options.rewrite_all = given->rewrite_all;
     options.verify = given->verify;
+    options.no_joined_pages = given->no_joined_pages;
     return options;
 }
 
@@ -85,7 +86,7 @@ static firn_status compact(firn_invocation *invocation, bool acts, firn_error *e
         goto out;
     }
     bool read_only = !acts && firn_report_change_read_only(invocation, root);
-    firn_report_compact_plan(root, plan);
+    firn_report_compact_plan(root, plan, invocation->options->explain);
     /* Before anything is changed: a report that can't be made is a reason not to begin. */
     FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {

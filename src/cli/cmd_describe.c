@@ -1,7 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/commands.h"
+#include "data/deletes.h"
 #include "data/rows.h"
 #include "report/table_facts.h"
 
@@ -84,30 +86,13 @@ static void add_size(firn_section *root, const table_counts *counts) {
     firn_section_add(size, "bytes", "size", firn_cell_bytes(counts->manifest_bytes));
 }
 
-/* A tag is read by its snapshot's schema, a branch by the table's (specification, "Schema Evolution"). */
-static const firn_schema *read_schema(const firn_table *table) {
-    const firn_snapshot_ref *ref = firn_table_metadata_ref(table->metadata, table->ref);
-    const firn_snapshot *snapshot = table->snapshot;
-    if (ref == NULL || ref->is_branch || snapshot == NULL || !snapshot->has_schema_id) {
-        return table->metadata->schema;
-    }
-    const firn_schema *schema = firn_table_metadata_schema(table->metadata, snapshot->schema_id);
-    return schema == NULL ? table->metadata->schema : schema;
-}
-
-static firn_status hash_content(firn_invocation *invocation, const firn_live_files *files,
-                                firn_error *error) {
+static firn_status hash_files(firn_invocation *invocation, const firn_live_files *files,
+                              const firn_deletes *deletes, firn_error *error) {
     firn_content_hash hash = {0};
-    if (files->delete_count > 0) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "table %s: --content-hash of a table with delete files is not in this "
-                         "version of firn",
-                         invocation->table->display_name);
-    }
-    FIRN_TRY(firn_invocation_load_pool(invocation, error));
-    FIRN_TRY(firn_content_hash_of_files(invocation->table, read_schema(invocation->table),
-                                        files->data, NULL, files->data_count, invocation->pool,
-                                        &hash, error));
+    FIRN_TRY(firn_content_hash_of_files(invocation->table, firn_rows_schema(invocation->table),
+                                        files->data,
+                                        (const firn_roaring *const *)deletes->positions,
+                                        files->data_count, invocation->pool, &hash, error));
     firn_content_hash_text(&hash, invocation->content_hash);
     firn_section *root = firn_report_root(invocation->report);
     firn_section_add(
@@ -115,6 +100,29 @@ static firn_status hash_content(firn_invocation *invocation, const firn_live_fil
         firn_cell_text(firn_report_copy(invocation->report, invocation->content_hash)));
     firn_section_add(root, "content_rows", "rows read", firn_cell_count(hash.row_count));
     return FIRN_OK;
+}
+
+/* Of the live rows: what deletes took is left out. */
+static firn_status hash_content(firn_invocation *invocation, const firn_live_files *files,
+                                firn_error *error) {
+    FIRN_TRY(firn_invocation_load_pool(invocation, error));
+    const firn_live_file **data = firn_alloc_array(files->data_count, sizeof *data);
+    if (data == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < files->data_count; i++) data[i] = &files->data[i];
+    firn_deletes_request request = {.table = invocation->table,
+                                    .files = files,
+                                    .data = data,
+                                    .data_count = files->data_count,
+                                    .positions = true,
+                                    .equality = true,
+                                    .pool = invocation->pool,
+                                    .memory_bytes = invocation->options->memory_bytes};
+    firn_deletes deletes = {0};
+    firn_status status = firn_deletes_resolve(&request, &deletes, error);
+    if (status == FIRN_OK) status = hash_files(invocation, files, &deletes, error);
+    firn_deletes_release(&deletes);
+    firn_free(data);
+    return status;
 }
 
 static void add_shape(firn_section *root, const firn_table *table) {

@@ -236,7 +236,7 @@ static firn_status report_merge(firn_invocation *invocation,
                      firn_cell_bytes(result->counts.bytes_encoded));
     firn_section_add(root, "compression", "codec",
                      firn_cell_text(firn_parquet_compression_name(result->compression)));
-    firn_report_ways(root, &result->counts);
+    firn_report_ways(root, &result->counts, "How pages went over");
     return firn_report_status(invocation->report, error);
 }
 

@@ -97,7 +97,7 @@ static firn_status choose_columns(scan *work, firn_error *error) {
     firn_status status = FIRN_OK;
     firn_row_format format = FIRN_ROWS_CSV;
     FIRN_CHECK(choose_format(options, &format, error));
-    FIRN_CHECK(firn_rows_schema(work->table, work->arena, &work->schema, error));
+    FIRN_CHECK(firn_rows_schema_with_lineage(work->table, work->arena, &work->schema, error));
     if (options->where != NULL) {
         FIRN_CHECK(
             firn_expression_parse(options->where, work->schema, work->arena, &work->filter, error));

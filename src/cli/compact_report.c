@@ -1,5 +1,6 @@
 #include "cli/compact_report.h"
 
+#include "cli/ways_report.h"
 #include "report/format.h"
 #include "report/table_facts.h"
 
@@ -122,13 +123,27 @@ static void add_sums(firn_section *section, const firn_compact_plan *plan) {
                      expected_bytes(plan->output_bytes));
 }
 
-void firn_report_compact_plan(firn_section *root, const firn_compact_plan *plan) {
+/* What a trial in memory showed. */
+static void add_sample(firn_section *section, const firn_compact_plan *plan, bool explain) {
+    firn_section *sample =
+        firn_section_child(section, "sample", explain ? "A sample, rewritten in memory" : NULL);
+    firn_section_add(sample, "bytes", explain ? "size of its files" : NULL,
+                     firn_cell_bytes(plan->sampled_bytes));
+    firn_report_ways(sample, &plan->sample, explain ? "How pages would go over" : NULL);
+}
+
+void firn_report_compact_plan(firn_section *root, const firn_compact_plan *plan, bool explain) {
     firn_section *section = firn_section_child(root, "plan", "Plan");
     if (section == NULL) return;
     add_sums(section, plan);
     add_json_groups(section, plan);
     add_selected(section, plan);
     add_skipped(section, plan);
+    if (plan->sampled_bytes > 0) {
+        add_sample(section, plan, explain);
+    } else {
+        firn_section_add(section, "sample", NULL, firn_cell_null());
+    }
 }
 
 /* In text only what is worth a line; programs get all of it. */
@@ -178,9 +193,9 @@ void firn_report_compact_result(firn_section *root, const firn_compact_result *r
     firn_section_add(section, "rows", "rows", firn_cell_count(result->rows));
     add_deletes(section, result);
     firn_section_add(section, "bytes_copied", "copied without decoding",
-                     firn_cell_bytes(result->bytes_copied));
-    firn_section_add(section, "bytes_encoded", "decoded and encoded",
-                     firn_cell_bytes(result->bytes_encoded));
+                     firn_cell_bytes(result->counts.bytes_copied));
+    firn_section_add(section, "bytes_encoded", "encoded anew",
+                     firn_cell_bytes(result->counts.bytes_encoded));
     firn_section_add(section, "verified", "rows compared again",
                      firn_cell_boolean(result->verified));
     firn_section_add(section, "manifests_written", "manifests written",
@@ -193,4 +208,5 @@ void firn_report_compact_result(firn_section *root, const firn_compact_result *r
     }
     firn_section_add(section, "duration_ms", NULL, firn_cell_integer(nanoseconds / 1000000));
     firn_section_add(section, NULL, "took", firn_cell_text(firn_report_copy(report, duration)));
+    firn_report_ways(section, &result->counts, "How pages went over");
 }

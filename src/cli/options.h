@@ -17,7 +17,7 @@ typedef struct firn_options {
     const char *output, *compression;                  /**< likewise */
     const char *columns, *where, *format;              /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
-    bool pages, force, no_joined_pages, partial_progress;
+    bool pages, force, explain, no_joined_pages, partial_progress;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;
@@ -25,6 +25,7 @@ typedef struct firn_options {
     int64_t delete_file_threshold;
     double delete_ratio_threshold; /**< -1: not given */
     int64_t row_group_size_bytes, limit;
+    int64_t to;
     int64_t lock_timeout_ms;                   /**< -1: not given */
     const char *arguments[FIRN_MAX_ARGUMENTS]; /**< what stands behind the verb */
     size_t argument_count;
@@ -44,7 +45,8 @@ enum {
     FIRN_OPTIONS_MERGE = 512,    /**< --output, --force, --compression, --row-group-size-bytes */
     FIRN_OPTIONS_FILTER = 1024,  /**< --where */
     FIRN_OPTIONS_SCAN = 2048,    /**< --columns, --limit, --format */
-    FIRN_OPTIONS_LOCK = 4096     /**< --lock-timeout */
+    FIRN_OPTIONS_LOCK = 4096,    /**< --lock-timeout */
+    FIRN_OPTIONS_UPGRADE = 8192  /**< --to */
 };
 
 typedef enum firn_option_kind {
@@ -62,7 +64,7 @@ typedef struct firn_option {
     char letter;      /**< 0: none */
     firn_option_kind kind;
     size_t offset;     /**< of the member of firn_options */
-    unsigned group;    /**< one of the sets */
+    unsigned group;    /**< one of the sets, or several */
     const char *value; /**< what the help calls the value; NULL: takes none */
     const char *help;
 } firn_option;

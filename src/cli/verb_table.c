@@ -64,7 +64,10 @@ const firn_verb firn_verb_table[] = {
     {"plan", "TABLE", 1, 1, COMMON | CATALOG | REF | PLAN | RESOURCES,
      "show what a compaction would do, and why",
      "Shows which groups of files a compaction would rewrite and why, what each group that is left "
-     "alone lacks, and the files and bytes to expect. Changes nothing.",
+     "alone lacks, and the files and bytes to expect. With --explain it says how the pages of a "
+     "sample, rewritten in memory, went over: copied, joined, renumbered, decoded, and why. "
+     "Changes "
+     "nothing.",
      firn_command_plan},
     {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | LOCK | RESOURCES,
      "rewrite many small files as few good ones",
@@ -95,6 +98,12 @@ const firn_verb firn_verb_table[] = {
      "files that are live no more. A position delete file for several data files is read to be "
      "sure. Without --yes it shows what it would do.",
      firn_command_remove_dangling_deletes},
+    {"upgrade", "TABLE", 1, 1, COMMON | CATALOG | CHANGE | LOCK | FIRN_OPTIONS_UPGRADE,
+     "raise a table's format version",
+     "Gives the table format version 2 or 3 (--to). Only metadata is written, every file stays. A "
+     "version can't be taken back, and programs that don't know it can't read the table any more. "
+     "Without --yes it shows what would change.",
+     firn_command_upgrade},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "

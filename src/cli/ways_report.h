@@ -5,7 +5,8 @@
 #include "parquet/rewrite.h"
 #include "report/report.h"
 
-/** The lists `ways` and `reasons`: what there was none of is left out. */
-void firn_report_ways(firn_section *section, const firn_parquet_rewrite_counts *counts);
+/** The lists `ways`, under `heading`, and `reasons`: what there was none of is left out. `heading` NULL: only in JSON. */
+void firn_report_ways(firn_section *section, const firn_parquet_rewrite_counts *counts,
+                      const char *heading);
 
 #endif

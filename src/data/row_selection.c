@@ -131,8 +131,7 @@ firn_status firn_rows_csv_header(const firn_row_selection *selection, firn_buffe
     return FIRN_OK;
 }
 
-firn_status firn_rows_schema(const firn_table *table, firn_arena *arena, const firn_schema **out,
-                             firn_error *error) {
+const firn_schema *firn_rows_schema(const firn_table *table) {
     const firn_table_metadata *metadata = table->metadata;
     const firn_snapshot_ref *ref = firn_table_metadata_ref(metadata, table->ref);
     const firn_snapshot *snapshot = table->snapshot;
@@ -140,7 +139,12 @@ firn_status firn_rows_schema(const firn_table *table, firn_arena *arena, const f
     if (ref != NULL && !ref->is_branch && snapshot != NULL && snapshot->has_schema_id) {
         schema = firn_table_metadata_schema(metadata, snapshot->schema_id);
     }
-    *out = schema == NULL ? metadata->schema : schema;
-    if (metadata->format_version < 3) return FIRN_OK;
+    return schema == NULL ? metadata->schema : schema;
+}
+
+firn_status firn_rows_schema_with_lineage(const firn_table *table, firn_arena *arena,
+                                          const firn_schema **out, firn_error *error) {
+    *out = firn_rows_schema(table);
+    if (table->metadata->format_version < 3) return FIRN_OK;
     return firn_schema_with_lineage(*out, arena, out, error);
 }

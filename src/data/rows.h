@@ -58,12 +58,11 @@ firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selec
                               int64_t *left, firn_row_visitor visit, void *context,
                               firn_error *error);
 
-/**
- * The schema that the table's ref is read with: a tag's is its snapshot's, a branch's the table's current one (specification, "Schema Evolution"). In
- * format v3 and above the two columns of row lineage are its last. In `arena`, or borrowed from the table.
- */
-firn_status firn_rows_schema(const firn_table *table, firn_arena *arena, const firn_schema **out,
-                             firn_error *error);
+/** The schema that the table's ref is read with: a tag's is its snapshot's, a branch's the table's current one (specification, "Schema Evolution"). */
+const firn_schema *firn_rows_schema(const firn_table *table);
+/** The same, and from format v3 on the two columns of row lineage as its last. In `arena`, or the table's own. */
+firn_status firn_rows_schema_with_lineage(const firn_table *table, firn_arena *arena,
+                                          const firn_schema **out, firn_error *error);
 
 /**
  * Sum over all rows of the first 16 bytes, taken as a big-endian number, of SHA-256(canonical row), modulo 2^128; and the number of rows. Independent of the order of rows and files.

@@ -49,6 +49,9 @@ firn_status firn_update_set_properties(firn_table_update *update, json_t *proper
 firn_status firn_update_remove_properties(firn_table_update *update, json_t *names,
                                           firn_error *error);
 
+firn_status firn_update_upgrade_format_version(firn_table_update *update, int format_version,
+                                               firn_error *error);
+
 /** Checks every requirement against `base` (NULL: the table does not exist). CONFLICT names the one that fails. */
 firn_status firn_table_update_check(const firn_table_update *update,
                                     const firn_table_metadata *base, firn_error *error);

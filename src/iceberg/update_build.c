@@ -100,6 +100,13 @@ firn_status firn_update_set_properties(firn_table_update *update, json_t *proper
     return append_with(update, "set-properties", "updates", properties, error);
 }
 
+firn_status firn_update_upgrade_format_version(firn_table_update *update, int format_version,
+                                               firn_error *error) {
+    json_t *version = json_integer(format_version);
+    if (version == NULL) return firn_fail_memory(error);
+    return append_with(update, "upgrade-format-version", "format-version", version, error);
+}
+
 firn_status firn_update_remove_properties(firn_table_update *update, json_t *names,
                                           firn_error *error) {
     return append_with(update, "remove-properties", "removals", names, error);

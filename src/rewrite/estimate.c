@@ -30,12 +30,12 @@ static void choose_sample(const firn_rewrite_group *group, int64_t sample_bytes,
 
 firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
                                   const firn_rewrite_group *group, int64_t sample_bytes,
-                                  int64_t *out, firn_error *error) {
+                                  firn_rewrite_estimation *out, firn_error *error) {
     firn_storage *memory = NULL;
     size_t first = 0, count = 0;
     double total = 0, taken = 0;
     for (size_t i = 0; i < group->input_count; i++) total += kept_size_of(group, i);
-    *out = (int64_t)total;
+    *out = (firn_rewrite_estimation){.bytes = (int64_t)total};
     choose_sample(group, sample_bytes, &first, &count);
     for (size_t i = first; i < first + count; i++) taken += kept_size_of(group, i);
     if (taken <= 0) return FIRN_OK;
@@ -53,7 +53,11 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
     firn_rewrite_result result = {0};
     firn_status status = firn_rewrite_binpack(&trial, &sample, &result, error);
     if (status == FIRN_OK) {
-        *out = (int64_t)(total / taken * (double)result.bytes_out);
+        *out = (firn_rewrite_estimation){
+            .bytes = (int64_t)(total / taken * (double)result.bytes_out),
+            .sampled_bytes = result.bytes_in,
+            .counts = result.counts,
+        };
         firn_rewrite_result_release(&result);
     }
     firn_storage_free(memory);

@@ -61,13 +61,20 @@ typedef struct firn_rewrite_result {
 firn_status firn_rewrite_check(const firn_rewrite_settings *settings,
                                const firn_rewrite_group *group, firn_error *error);
 
+/** What was learnt from rewriting a part of a group in memory. */
+typedef struct firn_rewrite_estimation {
+    int64_t bytes;         /**< expected, of the outputs */
+    int64_t sampled_bytes; /**< of the inputs that were tried; 0: none was small enough */
+    firn_parquet_rewrite_counts counts; /**< how these went over */
+} firn_rewrite_estimation;
+
 /**
  * Expected bytes of the group's outputs: a run of its inputs of about `sample_bytes` is rewritten in memory and the rest taken to shrink alike. Inputs that are
  * larger than the sample are taken to keep their size.
  */
 firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
                                   const firn_rewrite_group *group, int64_t sample_bytes,
-                                  int64_t *out, firn_error *error);
+                                  firn_rewrite_estimation *out, firn_error *error);
 
 /**
  * Rewrites. Afterwards rows, and per column nulls and values, are compared between inputs (manifest and footers and what was decoded) and outputs: a difference is

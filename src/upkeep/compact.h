@@ -23,7 +23,8 @@ typedef struct firn_compact_options {
     int64_t memory_bytes; /**< 0: a quarter of the machine's or the cgroup's */
     size_t threads;       /**< 0: the cores */
     bool verify;
-    bool copy_pages; /**< true */
+    bool copy_pages;      /**< true */
+    bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
     int64_t lock_timeout_ms;
     firn_rewrite_progress progress;
 } firn_compact_options;
@@ -68,6 +69,8 @@ typedef struct firn_compact_plan {
     int64_t input_bytes, output_bytes, table_bytes, table_rows;
     int64_t deleted_rows;                            /**< of the selected groups */
     size_t table_delete_files, removed_delete_files; /**< there are, and expected to go */
+    int64_t sampled_bytes;                           /**< of the inputs that were tried; 0: none */
+    firn_parquet_rewrite_counts sample;              /**< how these went over */
 } firn_compact_plan;
 
 /**
@@ -91,8 +94,8 @@ typedef struct firn_compact_result {
         groups_rebased; /**< rows of theirs were deleted meanwhile; the deletes were carried over */
     size_t groups_redone;  /**< rewritten again, since files of theirs were replaced meanwhile */
     size_t groups_dropped; /**< likewise, and not worth a rewrite any more */
-    int64_t bytes_copied, bytes_encoded; /**< compressed input bytes, by the way that they went */
-    size_t leftovers_removed;            /**< files of an earlier, killed run */
+    firn_parquet_rewrite_counts counts; /**< how pages went over, and why they were decoded */
+    size_t leftovers_removed;           /**< files of an earlier, killed run */
     bool verified;
 } firn_compact_result;
 

@@ -51,7 +51,11 @@ static firn_status expect_outputs(const planner *plan, const firn_rewrite_settin
         return FIRN_OK;
     }
     if (!plan->options->preview && kept <= target) return FIRN_OK;
-    FIRN_TRY(firn_rewrite_estimate(settings, input, sample_bytes, &group->output_bytes, error));
+    firn_rewrite_estimation estimation;
+    FIRN_TRY(firn_rewrite_estimate(settings, input, sample_bytes, &estimation, error));
+    group->output_bytes = estimation.bytes;
+    plan->out->sampled_bytes += estimation.sampled_bytes;
+    firn_parquet_rewrite_counts_add(&plan->out->sample, &estimation.counts);
     group->output_count = firn_compact_output_count(group->output_bytes, target);
     return FIRN_OK;
 }

@@ -27,6 +27,7 @@ firn_status firn_compact_settings(firn_table *table, const firn_compact_options 
             options->memory_bytes > 0 ? options->memory_bytes : firn_machine_memory() / 4,
         .write = write,
         .copy_pages = options->copy_pages,
+        .no_joined_pages = options->no_joined_pages,
         .verify = options->verify,
         .run_id = run_id,
         .progress = options->progress,
@@ -74,8 +75,7 @@ static firn_compact_result sums_of(const firn_compact_group *group,
                                  .output_bytes = result->bytes_out,
                                  .rows = result->rows_out,
                                  .rows_deleted = result->rows_deleted,
-                                 .bytes_copied = result->bytes_copied,
-                                 .bytes_encoded = result->bytes_encoded};
+                                 .counts = result->counts};
 }
 
 static void add_sums(firn_compact_result *out, const firn_compact_result *more) {
@@ -87,8 +87,7 @@ static void add_sums(firn_compact_result *out, const firn_compact_result *more) 
     out->output_bytes += more->output_bytes;
     out->rows += more->rows;
     out->rows_deleted += more->rows_deleted;
-    out->bytes_copied += more->bytes_copied;
-    out->bytes_encoded += more->bytes_encoded;
+    firn_parquet_rewrite_counts_add(&out->counts, &more->counts);
 }
 
 static firn_status run_group(runner *run, const firn_compact_plan *plan, firn_compact_group *group,

@@ -54,7 +54,7 @@ def preview_and_run(world):
 def without_estimates(plan):
     """A run that needs no estimate of its outputs' sizes makes none."""
     groups = [dict(group, output_bytes=None) for group in plan["groups"]]
-    return dict(plan, output_bytes=None, groups=groups)
+    return dict(plan, output_bytes=None, sample=None, groups=groups)
 
 
 def compact(world, plan):

@@ -230,7 +230,7 @@ static void check_table(const char *corpus, const char *name, char *folder) {
     check_ok(firn_table_live_files(&table, snapshot, &files, &error), &error);
     firn_arena *arena = firn_arena_new();
     const firn_schema *schema = NULL;
-    check_ok(firn_rows_schema(&table, arena, &schema, &error), &error);
+    check_ok(firn_rows_schema_with_lineage(&table, arena, &schema, &error), &error);
     firn_row_selection selection = firn_row_selection_of(schema);
     line_list got = {0};
     for (size_t i = 0; i < files.data_count; i++) {

@@ -3,6 +3,7 @@
 Tables of corpus/spark have their expected rows, for each ref. Those of corpus/tables are read by DuckDB, PyIceberg and (where
 FIRN_SPARK names its folder) Java, each as far as it can; all that can must agree with firn.
 """
+import hashlib
 import os
 import shutil
 import subprocess
@@ -27,6 +28,13 @@ def refused(arguments, word, cwd=None):
     kit.check(word in done.stderr, f"refused without naming {word}: {done.stderr}")
 
 
+def content_hash(lines):
+    """The sum of half of each row's SHA-256, without the columns of row lineage."""
+    total = sum(int.from_bytes(hashlib.sha256(line.encode()).digest()[:16], "big")
+                for line in kit.rows.drop_lineage(lines))
+    return f"{total % 2**128:032x}"
+
+
 def spark_table(name):
     folder, about = kit.unpack(name)
     arguments = kit.fixture_argument(folder, about)
@@ -34,6 +42,8 @@ def spark_table(name):
         refused(arguments, SPARK_REFUSED[name])
         return
     kit.same_rows(scan(arguments), kit.expected(name), name)
+    document = kit.firn_json("describe", *arguments, "--content-hash")
+    kit.check(document["content_hash"] == content_hash(kit.expected(name)), f"{name}: another content hash")
     prefix, suffix = name + ".expect.", ".jsonl"
     for file in sorted(os.listdir(os.path.join(kit.CORPUS, "spark"))):
         if not file.startswith(prefix) or file == name + ".expect.jsonl":
