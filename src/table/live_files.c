@@ -1,14 +1,19 @@
 /** The live files of a snapshot. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/map.h"
 #include "base/vector.h"
-#include "table/table.h"
+#include "table/live_filter.h"
 
 typedef FIRN_VECTOR(firn_live_file) live_file_vector;
 
 typedef struct live_walk {
     live_file_vector data, deletes;
+    firn_arena *arena;             /* of what is kept */
+    const firn_data_file *last;    /* that was copied into it; NULL: none */
+    const firn_file_filter *where; /* of this manifest's spec; NULL: all */
+    bool global_deletes; /* delete files of this manifest's spec are for every partition */
     size_t manifest_index, ordinal;
     int64_t bytes, rows;
     bool counted_empty; /* the list says that no file of this manifest is live */
@@ -39,22 +44,34 @@ static firn_status count_live(live_walk *walk, const firn_data_file *file, firn_
     return FIRN_OK;
 }
 
-static firn_status add_live(live_walk *walk, const firn_manifest_entry *entry, size_t ordinal,
-                            firn_error *error) {
-    FIRN_TRY(refuse_uncounted(walk, &entry->file, error));
-    FIRN_TRY(count_live(walk, &entry->file, error));
-    firn_live_file live = {*entry, walk->manifest_index, ordinal};
-    if (entry->file.content == FIRN_CONTENT_DATA) {
-        return firn_vector_push(&walk->data, error, live);
-    }
-    return firn_vector_push(&walk->deletes, error, live);
+static firn_status push_live(live_walk *walk, const firn_live_file *live, firn_error *error) {
+    FIRN_TRY(refuse_uncounted(walk, &live->entry.file, error));
+    FIRN_TRY(count_live(walk, &live->entry.file, error));
+    live_file_vector *list =
+        live->entry.file.content == FIRN_CONTENT_DATA ? &walk->data : &walk->deletes;
+    FIRN_TRY(firn_vector_push(list, error, *live));
+    walk->last = &list->items[list->count - 1].entry.file;
+    return FIRN_OK;
+}
+
+/** A delete file is left out by its partition only: its metrics are of rows that it deletes, and all rows of a listed data file count. */
+static bool counts_for_filter(const live_walk *walk, const firn_data_file *file, bool *may_match) {
+    bool is_data = file->content == FIRN_CONTENT_DATA;
+    *may_match =
+        walk->where == NULL || (is_data && firn_file_filter_may_match_file(walk->where, file));
+    if (walk->where == NULL || (!is_data && walk->global_deletes)) return true;
+    return firn_file_filter_may_match_partition(walk->where, file->partition,
+                                                file->partition_count);
 }
 
 static firn_status visit_live(void *context, const firn_manifest_entry *entry, firn_error *error) {
     live_walk *walk = context;
-    size_t ordinal = walk->ordinal++;
+    firn_live_file live = {*entry, walk->manifest_index, walk->ordinal++, true};
     if (entry->status == FIRN_ENTRY_DELETED) return FIRN_OK;
-    return add_live(walk, entry, ordinal, error);
+    if (!counts_for_filter(walk, &entry->file, &live.may_match)) return FIRN_OK;
+    FIRN_TRY(
+        firn_data_file_copy_like(&entry->file, walk->last, walk->arena, &live.entry.file, error));
+    return push_live(walk, &live, error);
 }
 
 /** Not for skipping it: a commit drops what carries nothing, and a count that lies would drop live files. An unknown count is -1. */
@@ -62,13 +79,15 @@ static bool counted_empty(const firn_manifest_file *manifest) {
     return manifest->added_files_count == 0 && manifest->existing_files_count == 0;
 }
 
-static firn_status into_arena(const live_file_vector *vector, firn_arena *arena,
-                              firn_live_file **out, size_t *count, firn_error *error) {
-    *out = firn_arena_alloc(arena, vector->count, sizeof **out);
-    if (*out == NULL) return firn_fail_memory(error);
-    if (vector->count > 0) memcpy(*out, vector->items, vector->count * sizeof **out);
+/** The list itself becomes the arena's: there may be many files. */
+static firn_status into_arena(live_file_vector *vector, firn_arena *arena, firn_live_file **out,
+                              size_t *count, firn_error *error) {
+    /* Never NULL, also for none. */
+    FIRN_TRY(firn_vector_reserve(vector, error, 1));
+    *out = vector->items;
     *count = vector->count;
-    return FIRN_OK;
+    *vector = (live_file_vector){0};
+    return firn_arena_on_free(arena, firn_free, *out) == 0 ? FIRN_OK : firn_fail_memory(error);
 }
 
 /** Live files of the manifests of an earlier snapshot, by the manifests' paths. */
@@ -125,42 +144,72 @@ static bool resolves_alike(const firn_manifest_file *a, const firn_manifest_file
 static firn_status take_known(live_walk *walk, const firn_live_file *files, size_t begin,
                               size_t end, firn_error *error) {
     for (size_t i = begin; i < end; i++) {
-        FIRN_TRY(add_live(walk, &files[i].entry, files[i].ordinal, error));
+        firn_live_file live = files[i];
+        live.manifest_index = walk->manifest_index;
+        FIRN_TRY(push_live(walk, &live, error));
     }
     return FIRN_OK;
 }
 
 static firn_status walk_manifest(firn_table *table, const firn_manifest_file *manifest,
-                                 const known_manifests *known, firn_arena *arena, live_walk *walk,
-                                 firn_error *error) {
+                                 const known_manifests *known, live_walk *walk, firn_error *error) {
     size_t found =
         known->files == NULL ? 0 : (uintptr_t)firn_map_get_text(known->indexes, manifest->path);
     if (found == 0 || !resolves_alike(manifest, &known->files->manifests[found - 1])) {
-        return firn_table_read_manifest(table, manifest, arena, visit_live, walk, error);
+        return firn_table_read_manifest(table, manifest, NULL, visit_live, walk, error);
     }
     size_t i = found - 1;
     FIRN_TRY(take_known(walk, known->files->data, known->data[i], known->data[i + 1], error));
     return take_known(walk, known->files->deletes, known->deletes[i], known->deletes[i + 1], error);
 }
 
+/** A spec that is lost is left to the reader of the manifest. */
+static firn_status choose_filter(firn_live_filter *filter, const firn_manifest_file *manifest,
+                                 live_walk *walk, bool *opens, firn_error *error) {
+    const firn_partition_spec *spec = NULL;
+    *opens = true;
+    walk->where = NULL;
+    if (filter == NULL) return FIRN_OK;
+    FIRN_TRY(
+        firn_live_filter_of_spec(filter, manifest->partition_spec_id, &spec, &walk->where, error));
+    if (spec == NULL) return FIRN_OK;
+    walk->global_deletes = firn_partition_spec_is_unpartitioned(spec);
+    bool global = manifest->content != FIRN_CONTENT_DATA && walk->global_deletes;
+    *opens = global || firn_file_filter_may_match_manifest(walk->where, manifest);
+    return FIRN_OK;
+}
+
+static firn_status walk_manifests(firn_table *table, const known_manifests *known,
+                                  firn_live_filter *filter, live_walk *walk, firn_live_files *out,
+                                  firn_error *error) {
+    for (size_t i = 0; i < out->manifest_count; i++) {
+        const firn_manifest_file *manifest = &out->manifests[i];
+        bool opens = false;
+        walk->counted_empty = counted_empty(manifest);
+        walk->manifest_index = i;
+        walk->ordinal = 0;
+        walk->last = NULL; /* the lists may have moved */
+        FIRN_TRY(choose_filter(filter, manifest, walk, &opens, error));
+        if (!opens) continue;
+        out->manifests_opened++;
+        FIRN_TRY(walk_manifest(table, manifest, known, walk, error));
+    }
+    return FIRN_OK;
+}
+
 /** Everything goes into `arena`; `out` has no arena of its own yet. */
 static firn_status collect(firn_table *table, const firn_snapshot *snapshot,
-                           const firn_live_files *files, firn_arena *arena, firn_live_files *out,
-                           firn_error *error) {
+                           const firn_live_files *files, firn_live_filter *filter,
+                           firn_arena *arena, firn_live_files *out, firn_error *error) {
     firn_status status = FIRN_OK;
-    live_walk walk = {0};
+    live_walk walk = {.arena = arena};
     known_manifests known = {0};
-    *out = (firn_live_files){0};
+    *out = (firn_live_files){.filtered = filter != NULL};
     out->snapshot_id = snapshot == NULL ? FIRN_NO_SNAPSHOT : snapshot->snapshot_id;
     FIRN_CHECK(known_open(&known, files, error));
     FIRN_CHECK(
         firn_table_manifests(table, snapshot, arena, &out->manifests, &out->manifest_count, error));
-    for (size_t i = 0; i < out->manifest_count; i++) {
-        walk.counted_empty = counted_empty(&out->manifests[i]);
-        walk.manifest_index = i;
-        walk.ordinal = 0;
-        FIRN_CHECK(walk_manifest(table, &out->manifests[i], &known, arena, &walk, error));
-    }
+    FIRN_CHECK(walk_manifests(table, &known, filter, &walk, out, error));
     FIRN_CHECK(into_arena(&walk.data, arena, &out->data, &out->data_count, error));
     FIRN_CHECK(into_arena(&walk.deletes, arena, &out->deletes, &out->delete_count, error));
 out:
@@ -170,12 +219,15 @@ out:
     return status;
 }
 
-firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
-                                  firn_live_files *out, firn_error *error) {
+firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *snapshot,
+                                        const firn_expression *filter, firn_live_files *out,
+                                        firn_error *error) {
     firn_arena *arena = firn_arena_new();
     *out = (firn_live_files){0};
     if (arena == NULL) return firn_fail_memory(error);
-    firn_status status = collect(table, snapshot, NULL, arena, out, error);
+    firn_live_filter where = {table->metadata, filter, arena, NULL};
+    firn_status status =
+        collect(table, snapshot, NULL, filter == NULL ? NULL : &where, arena, out, error);
     if (status != FIRN_OK) {
         firn_arena_free(arena);
         *out = (firn_live_files){0};
@@ -185,10 +237,18 @@ firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapsh
     return FIRN_OK;
 }
 
+firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
+                                  firn_live_files *out, firn_error *error) {
+    return firn_table_live_files_where(table, snapshot, NULL, out, error);
+}
+
 firn_status firn_table_live_files_move(firn_table *table, const firn_snapshot *snapshot,
                                        firn_live_files *files, firn_error *error) {
     firn_live_files moved;
-    FIRN_TRY(collect(table, snapshot, files, files->arena, &moved, error));
+    if (files->filtered) {
+        return firn_fail(error, FIRN_INVALID, "live files that a filter made fewer can't be moved");
+    }
+    FIRN_TRY(collect(table, snapshot, files, NULL, files->arena, &moved, error));
     moved.arena = files->arena;
     *files = moved;
     return FIRN_OK;
