@@ -8,14 +8,15 @@ _firn_options_of()
         --delete-ratio-threshold --delete-file-threshold --no-joined-pages --explain"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
-        files | manifests) echo "$common $catalog --ref" ;;
+        files) echo "$common $catalog --ref --where" ;;
+        manifests) echo "$common $catalog --ref" ;;
         describe) echo "$common $catalog --ref --content-hash --memory --threads" ;;
         scan)
             echo "$common $catalog --ref --columns --where --limit --format --memory --threads"
             ;;
-        plan) echo "$common $catalog --ref $plan --memory --threads" ;;
+        plan) echo "$common $catalog --ref --where $plan --memory --threads" ;;
         compact)
-            echo "$common $catalog --ref $plan --yes --dry-run --verify --lock-timeout" \
+            echo "$common $catalog --ref --where $plan --yes --dry-run --verify --lock-timeout" \
                 "--partial-progress --memory --threads"
             ;;
         rewrite-deletes | remove-dangling-deletes)
@@ -53,10 +54,10 @@ _firn()
             compopt -o filenames 2>/dev/null
             return
             ;;
-        --catalog-name | --ref | --target-file-size-bytes | --min-input-files | \
+        --catalog-name | --ref | --where | --target-file-size-bytes | --min-input-files | \
             --max-file-group-size-bytes | --delete-ratio-threshold | --delete-file-threshold | \
             --memory | --threads | --lock-timeout | --row-group-size-bytes | \
-            --columns | --where | --limit)
+            --columns | --limit)
             return
             ;;
         --format)
@@ -74,11 +75,11 @@ _firn()
     esac
     for ((i = 1; i < COMP_CWORD; i++)); do
         case "${COMP_WORDS[i]}" in
-            --catalog | --config | --catalog-name | --ref | --target-file-size-bytes | \
+            --catalog | --config | --catalog-name | --ref | --where | --target-file-size-bytes | \
                 --min-input-files | --max-file-group-size-bytes | --delete-ratio-threshold | \
                 --delete-file-threshold | --memory | --threads | \
                 --lock-timeout | --output | -o | --compression | --row-group-size-bytes | \
-                --columns | --where | --limit | --format | --to) ((i++)) ;;
+                --columns | --limit | --format | --to) ((i++)) ;;
             -*) ;;
             *)
                 if [[ -z $verb ]]; then

@@ -25,6 +25,7 @@ static firn_compact_options compact_options(const firn_options *given) {
     if (given->threads > 0) options.threads = (size_t)given->threads;
     if (given->lock_timeout_ms >= 0) options.lock_timeout_ms = given->lock_timeout_ms;
     options.rewrite_all = given->rewrite_all;
+    options.where = given->where;
     options.verify = given->verify;
     options.no_joined_pages = given->no_joined_pages;
     return options;

@@ -74,11 +74,15 @@ firn_status firn_command_files(firn_invocation *invocation, firn_error *error) {
     firn_section *root = NULL;
     FIRN_TRY(begin(invocation, &root, error));
     firn_live_files files = {0};
-    FIRN_TRY(firn_table_live_files(invocation->table, invocation->table->snapshot, &files, error));
+    FIRN_TRY(firn_table_live_files_matching(invocation->table, invocation->table->snapshot,
+                                            invocation->options->where, &files, error));
+    firn_facts_manifests_opened(root, &files);
     firn_rows *rows = firn_section_rows(root, "files", NULL, columns, 14, "no files");
-    for (size_t i = 0; i < files.data_count; i++) add_file(invocation, rows, &files.data[i].entry);
+    for (size_t i = 0; i < files.data_count; i++) {
+        if (files.data[i].may_match) add_file(invocation, rows, &files.data[i].entry);
+    }
     for (size_t i = 0; i < files.delete_count; i++) {
-        add_file(invocation, rows, &files.deletes[i].entry);
+        if (files.deletes[i].may_match) add_file(invocation, rows, &files.deletes[i].entry);
     }
     firn_live_files_release(&files);
     return firn_report_status(invocation->report, error);

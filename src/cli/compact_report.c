@@ -95,14 +95,23 @@ static void add_skipped(firn_section *section, const firn_compact_plan *plan) {
     }
 }
 
+/* Of what a filter leaves out nothing is known. */
+static void add_table(firn_section *section, const firn_compact_plan *plan) {
+    bool whole = !plan->files.filtered;
+    const firn_cell null = firn_cell_null();
+    firn_section_add(section, "table_files", whole ? "files in the table" : NULL,
+                     whole ? firn_cell_count((int64_t)plan->table_files) : null);
+    firn_section_add(section, "table_bytes", whole ? "size of the table" : NULL,
+                     whole ? firn_cell_bytes(plan->table_bytes) : null);
+    firn_section_add(section, "table_rows", whole ? "rows" : NULL,
+                     whole ? firn_cell_count(plan->table_rows) : null);
+    firn_facts_manifests_opened(section, &plan->files);
+}
+
 static void add_sums(firn_section *section, const firn_compact_plan *plan) {
     firn_section_add(section, "target_file_size_bytes", "target file size",
                      firn_cell_bytes(plan->target_file_size_bytes));
-    firn_section_add(section, "table_files", "files in the table",
-                     firn_cell_count((int64_t)plan->table_files));
-    firn_section_add(section, "table_bytes", "size of the table",
-                     firn_cell_bytes(plan->table_bytes));
-    firn_section_add(section, "table_rows", "rows", firn_cell_count(plan->table_rows));
+    add_table(section, plan);
     firn_section_add(section, "selected_groups", "groups to rewrite",
                      firn_cell_count((int64_t)plan->selected_count));
     firn_section_add(section, "skipped_groups", "groups left alone",
@@ -111,8 +120,10 @@ static void add_sums(firn_section *section, const firn_compact_plan *plan) {
                      firn_cell_count((int64_t)plan->input_files));
     firn_section_add(section, "input_bytes", "size to rewrite", firn_cell_bytes(plan->input_bytes));
     bool deletes = plan->table_delete_files > 0;
-    firn_section_add(section, "table_delete_files", deletes ? "delete files in the table" : NULL,
-                     firn_cell_count((int64_t)plan->table_delete_files));
+    bool whole = !plan->files.filtered;
+    firn_section_add(section, "table_delete_files",
+                     deletes && whole ? "delete files in the table" : NULL,
+                     whole ? firn_cell_count((int64_t)plan->table_delete_files) : firn_cell_null());
     firn_section_add(section, "deleted_rows", deletes ? "deleted rows to leave out" : NULL,
                      firn_cell_count(plan->deleted_rows));
     firn_section_add(section, "removed_delete_files", deletes ? "delete files to remove" : NULL,

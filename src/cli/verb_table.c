@@ -35,9 +35,11 @@ const firn_verb firn_verb_table[] = {
     {"refs", "TABLE", 1, 1, COMMON | CATALOG, "list a table's branches and tags",
      "Lists branches and tags, the snapshot that each names, and how long they are kept.",
      firn_command_refs},
-    {"files", "TABLE", 1, 1, COMMON | CATALOG | REF, "list the live files of a snapshot",
+    {"files", "TABLE", 1, 1, COMMON | CATALOG | REF | FILTER, "list the live files of a snapshot",
      "Lists the live data and delete files of the snapshot: rows, bytes, partition, sequence "
-     "numbers.",
+     "numbers. With --where only data files that may hold matching rows, by their partition and "
+     "their column metrics, and the delete files that may apply to rows of their partitions; "
+     "manifests whose partition summaries rule a match out are not opened.",
      firn_command_files},
     {"manifests", "TABLE", 1, 1, COMMON | CATALOG | REF, "list the manifests of a snapshot",
      "Lists the manifests of the snapshot with their counts and the ranges of partition values.",
@@ -61,20 +63,23 @@ const firn_verb firn_verb_table[] = {
      "line "
      "is a document of its own.",
      firn_command_scan},
-    {"plan", "TABLE", 1, 1, COMMON | CATALOG | REF | PLAN | RESOURCES,
+    {"plan", "TABLE", 1, 1, COMMON | CATALOG | REF | FILTER | PLAN | RESOURCES,
      "show what a compaction would do, and why",
      "Shows which groups of files a compaction would rewrite and why, what each group that is left "
      "alone lacks, and the files and bytes to expect. With --explain it says how the pages of a "
-     "sample, rewritten in memory, went over: copied, joined, renumbered, decoded, and why. "
-     "Changes "
-     "nothing.",
+     "sample, rewritten in memory, went over: copied, joined, renumbered, decoded, and why. With "
+     "--where only files that may hold matching rows are looked at, and only manifests opened that "
+     "may name some. Changes nothing.",
      firn_command_plan},
-    {"compact", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | PLAN | RUN | LOCK | RESOURCES,
+    {"compact", "TABLE", 1, 1,
+     COMMON | CATALOG | REF | FILTER | CHANGE | PLAN | RUN | LOCK | RESOURCES,
      "rewrite many small files as few good ones",
      "Rewrites the data files of each partition that has enough small ones, or files of which much "
      "is deleted, into files of the target size, and commits. The rows stay the same; deleted ones "
      "are left out, and delete files that nothing else needs leave. Without --yes it shows what it "
-     "would do.\n\n"
+     "would do. With --where only files that may hold matching rows are rewritten, each as a "
+     "whole, "
+     "with the rows of it that don't match.\n\n"
      "Other writers may go on meanwhile: rows that they delete are deleted from the new files, "
      "too, "
      "and groups of which they replaced a file are done again.\n\n"

@@ -4,6 +4,9 @@
 /* A UUID's order was that of two signed halves in old writers. Where both bounds are there, their first halves are in order and differ from a value's, both orders agree on it. */
 #define UUID_HALF 8
 
+/* Writers cut text and bytes to 16 characters, unless told otherwise, and some forget to raise an upper bound that they cut. */
+#define SHORTEST_CUT 16
+
 static firn_slice cut(firn_slice bytes, size_t size) {
     return firn_slice_of(bytes.data, bytes.size < size ? bytes.size : size);
 }
@@ -27,44 +30,40 @@ void firn_value_range_bounds(firn_value_range *range, const firn_type *type, fir
     if (nan || inverted) range->has_lower = range->has_upper = false;
 }
 
-/* Text and bytes: by the part that both have. A bound may have been cut short; some writers forget to raise a cut upper one. */
-static int compare_bound(const firn_value *bound, const firn_value *literal, bool is_upper) {
-    switch (literal->kind) {
-    case FIRN_TYPE_UUID:
-        return firn_slice_compare(bound->as.bytes, cut(literal->as.bytes, UUID_HALF));
+static bool may_be_cut(const firn_value *bound) {
+    switch (bound->kind) {
     case FIRN_TYPE_STRING:
     case FIRN_TYPE_FIXED:
-    case FIRN_TYPE_BINARY:
-        if (!is_upper) break;
+    case FIRN_TYPE_BINARY: return bound->as.bytes.size >= SHORTEST_CUT;
+    default: return false;
+    }
+}
+
+/* UUIDs, and an upper bound that may have been cut: by the part that both have. */
+static int compare_bound(const firn_value *bound, const firn_value *literal, bool is_upper) {
+    if (literal->kind == FIRN_TYPE_UUID || (is_upper && may_be_cut(bound))) {
         return firn_slice_compare(bound->as.bytes, cut(literal->as.bytes, bound->as.bytes.size));
-    default: break;
     }
     return firn_filter_compare(bound, literal);
 }
 
 /* Whether an equal bound proves that no value is beyond it. */
-static bool equal_is_exact(firn_type_kind kind, bool is_upper) {
-    switch (kind) {
-    case FIRN_TYPE_UUID: return false;
-    case FIRN_TYPE_STRING:
-    case FIRN_TYPE_FIXED:
-    case FIRN_TYPE_BINARY: return !is_upper;
-    default: return true;
-    }
+static bool equal_is_exact(const firn_value *bound, bool is_upper) {
+    return bound->kind != FIRN_TYPE_UUID && !(is_upper && may_be_cut(bound));
 }
 
 static bool may_be_below(const firn_value_range *range, const firn_value *literal, bool or_equal) {
     if (!range->has_lower) return true;
     int order = compare_bound(&range->lower, literal, false);
     if (order != 0) return order < 0;
-    return or_equal || !equal_is_exact(literal->kind, false);
+    return or_equal || !equal_is_exact(&range->lower, false);
 }
 
 static bool may_be_above(const firn_value_range *range, const firn_value *literal, bool or_equal) {
     if (!range->has_upper) return true;
     int order = compare_bound(&range->upper, literal, true);
     if (order != 0) return order > 0;
-    return or_equal || !equal_is_exact(literal->kind, true);
+    return or_equal || !equal_is_exact(&range->upper, true);
 }
 
 static bool may_equal(const firn_value_range *range, const firn_value *literal) {

@@ -300,3 +300,13 @@ firn_cell firn_facts_bound(firn_report *report, const firn_partition_field *fiel
     firn_buffer_release(&text);
     return cell;
 }
+
+void firn_facts_manifests_opened(firn_section *section, const firn_live_files *files) {
+    firn_report *report = firn_section_report(section);
+    firn_section_add(section, "manifests", NULL, firn_cell_count((int64_t)files->manifest_count));
+    firn_section_add(section, "manifests_opened", NULL,
+                     firn_cell_count((int64_t)files->manifests_opened));
+    firn_section_add(section, NULL, "manifests opened",
+                     firn_cell_text(firn_report_format(
+                         report, "%zu of %zu", files->manifests_opened, files->manifest_count)));
+}

@@ -34,4 +34,7 @@ firn_cell firn_facts_partition(firn_report *report, const firn_partition_spec *s
 firn_cell firn_facts_bound(firn_report *report, const firn_partition_field *field,
                            firn_slice bound);
 
+/** manifests, manifests_opened: how many of a snapshot's manifests there are, and were read to list its files. */
+void firn_facts_manifests_opened(firn_section *section, const firn_live_files *files);
+
 #endif

@@ -54,21 +54,21 @@ static firn_status push_live(live_walk *walk, const firn_live_file *live, firn_e
     return FIRN_OK;
 }
 
-/** A delete file is left out by its partition only: its metrics are of rows that it deletes, and all rows of a listed data file count. */
-static bool counts_for_filter(const live_walk *walk, const firn_data_file *file, bool *may_match) {
-    bool is_data = file->content == FIRN_CONTENT_DATA;
-    *may_match =
-        walk->where == NULL || (is_data && firn_file_filter_may_match_file(walk->where, file));
-    if (walk->where == NULL || (!is_data && walk->global_deletes)) return true;
-    return firn_file_filter_may_match_partition(walk->where, file->partition,
-                                                file->partition_count);
+/** Delete files go by their partition only: their metrics are of rows that they delete, and all rows of a matching data file count. */
+static bool may_match(const live_walk *walk, const firn_data_file *file) {
+    if (walk->where == NULL) return true;
+    if (file->content == FIRN_CONTENT_DATA) {
+        return firn_file_filter_may_match_file(walk->where, file);
+    }
+    return walk->global_deletes || firn_file_filter_may_match_partition(
+                                       walk->where, file->partition, file->partition_count);
 }
 
 static firn_status visit_live(void *context, const firn_manifest_entry *entry, firn_error *error) {
     live_walk *walk = context;
     firn_live_file live = {*entry, walk->manifest_index, walk->ordinal++, true};
     if (entry->status == FIRN_ENTRY_DELETED) return FIRN_OK;
-    if (!counts_for_filter(walk, &entry->file, &live.may_match)) return FIRN_OK;
+    live.may_match = may_match(walk, &entry->file);
     FIRN_TRY(
         firn_data_file_copy_like(&entry->file, walk->last, walk->arena, &live.entry.file, error));
     return push_live(walk, &live, error);
@@ -240,6 +240,23 @@ firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error) {
     return firn_table_live_files_where(table, snapshot, NULL, out, error);
+}
+
+firn_status firn_table_live_files_matching(firn_table *table, const firn_snapshot *snapshot,
+                                           const char *where, firn_live_files *out,
+                                           firn_error *error) {
+    *out = (firn_live_files){0};
+    if (where == NULL) return firn_table_live_files(table, snapshot, out, error);
+    firn_arena *arena = firn_arena_new();
+    if (arena == NULL) return firn_fail_memory(error);
+    const firn_expression *filter = NULL;
+    firn_status status =
+        firn_expression_parse(where, table->metadata->schema, arena, &filter, error);
+    if (status == FIRN_OK) {
+        status = firn_table_live_files_where(table, snapshot, filter, out, error);
+    }
+    firn_arena_free(arena);
+    return status;
 }
 
 firn_status firn_table_live_files_move(firn_table *table, const firn_snapshot *snapshot,

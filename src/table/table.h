@@ -48,7 +48,8 @@ typedef struct firn_live_file {
     firn_manifest_entry entry;
     size_t manifest_index;
     size_t ordinal; /**< of the entry among all entries of its manifest */
-    bool may_match; /**< a data file may hold rows of the filter; true without one */
+    /** A data file may hold rows of the filter, a delete file may apply to one of a partition that may; true without a filter. */
+    bool may_match;
 } firn_live_file;
 
 typedef struct firn_live_files {
@@ -60,8 +61,8 @@ typedef struct firn_live_files {
     size_t data_count;
     firn_live_file *deletes; /**< live delete files */
     size_t delete_count;
-    bool filtered;           /**< not all of the snapshot's live files are here */
-    size_t manifests_opened; /**< what was read of them */
+    size_t manifests_opened; /**< each is here as a whole, the others are not at all */
+    bool filtered;           /**< by a filter */
 } firn_live_files;
 
 /**
@@ -71,12 +72,16 @@ typedef struct firn_live_files {
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error);
 /**
- * Those that count for the rows of a filter (NULL: all): data files of partitions that may match, with `may_match` set where the file itself may; and the delete files that may apply to them.
- * So all that a delete file of such a partition reaches is here, unless the delete is global. Manifests whose partition summaries can't match are not opened.
+ * Those of the manifests whose partition summaries may match a filter (NULL: of all); the other manifests are not opened. What is here of a partition that may match is complete, its delete files
+ * too: only what global equality deletes reach beyond that is not.
  */
 firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *snapshot,
                                         const firn_expression *filter, firn_live_files *out,
                                         firn_error *error);
+/** The same by a filter's text (see firn_expression_parse; NULL: all) on the columns of the current schema. */
+firn_status firn_table_live_files_matching(firn_table *table, const firn_snapshot *snapshot,
+                                           const char *where, firn_live_files *out,
+                                           firn_error *error);
 /**
  * Makes `files`, which no filter has made fewer, those of another snapshot of the same table, or of the same one after a reload. Manifests never change, so what it has of those that both snapshots name is not read again. What pointed into `files` points to
  * what was before and stays readable until the release. On failure `files` is as it was.

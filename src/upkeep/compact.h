@@ -18,6 +18,8 @@ typedef struct firn_compact_options {
     /** … and one to which at least so many delete files apply; 0: never. */
     int64_t delete_file_threshold;
     bool partial_progress; /**< several commits, each for the groups that are finished by then */
+    const char *
+        where; /**< NULL, or a row filter: only files that may match are rewritten, each as a whole */
     bool rewrite_all;
     bool preview; /**< somebody looks at the plan: expected bytes are estimated for every group */
     int64_t memory_bytes; /**< 0: a quarter of the machine's or the cgroup's */

@@ -104,6 +104,7 @@ firn_status firn_compact_partitions(planner *plan, firn_compact_partition ***out
     if (map == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < plan->out->files.data_count; i++) {
         const firn_live_file *file = &plan->out->files.data[i];
+        if (!file->may_match) continue;
         firn_compact_partition *part = NULL;
         FIRN_CHECK(find_partition(plan, map, &file->entry.file, &key, &part, error));
         FIRN_CHECK(partition_push(part, file, plan->out->arena, error));

@@ -39,6 +39,16 @@ static firn_status mark_outputs(const firn_compact_state *state,
     return FIRN_OK;
 }
 
+/** What lies in manifests that were not opened may need those that are for every partition. */
+static void keep_global(const firn_compact_state *state, mark *marks) {
+    const firn_live_files *files = state->files;
+    for (size_t i = 0; i < files->delete_count && files->filtered; i++) {
+        const firn_partition_spec *spec =
+            firn_table_metadata_spec(state->metadata, files->deletes[i].entry.file.spec_id);
+        if (spec == NULL || firn_partition_spec_is_unpartitioned(spec)) marks[i].needed = true;
+    }
+}
+
 /** Position delete files that a vector put out of force, and that only waited for their data file to go. */
 static void mark_superseded(const firn_compact_state *state, mark *marks) {
     const firn_live_files *files = state->files;
@@ -71,6 +81,7 @@ firn_status firn_compact_removable(const firn_compact_state *state,
     FIRN_CHECK(mark_data(state, marks, arena, error));
     FIRN_CHECK(mark_outputs(state, outputs, output_count, marks, arena, error));
     mark_superseded(state, marks);
+    keep_global(state, marks);
     for (size_t i = 0; i < files->delete_count; i++) {
         if (!marks[i].touched || marks[i].needed) continue;
         FIRN_CHECK(firn_vector_push(out, error, &files->deletes[i]));

@@ -313,17 +313,22 @@ static void test_bounds(void **state) {
     assert_true(keeps_file(&fixture, "double = 0", &zeros));
     assert_true(keeps_file(&fixture, "double = -0.0", &zeros));
     assert_false(keeps_file(&fixture, "double > 0", &zeros));
-    /* Cut, and raised or not: "abz…" may be what an upper bound of "ab" stands for. */
-    const metrics cut = {12, 10, 0, -1, firn_slice_text("aa"), firn_slice_text("ab")};
-    assert_true(keeps_file(&fixture, "text = 'abz'", &cut));
-    assert_true(keeps_file(&fixture, "text > 'ab'", &cut));
-    assert_true(keeps_file(&fixture, "text like 'abc%'", &cut));
-    assert_false(keeps_file(&fixture, "text = 'ac'", &cut));
+    /* Cut to 16 characters, and raised or not: "abcdefghijklmnopz" may be what this upper bound stands for. */
+    const metrics cut = {
+        12, 10, 0, -1, firn_slice_text("abcd"), firn_slice_text("abcdefghijklmnop")};
+    assert_true(keeps_file(&fixture, "text = 'abcdefghijklmnopz'", &cut));
+    assert_true(keeps_file(&fixture, "text > 'abcdefghijklmnop'", &cut));
+    assert_true(keeps_file(&fixture, "text like 'abcdefghijklmnopqr%'", &cut));
+    assert_false(keeps_file(&fixture, "text = 'abcdefghijklmnoq'", &cut));
     assert_false(keeps_file(&fixture, "text like 'ac%'", &cut));
-    assert_false(keeps_file(&fixture, "text < 'aa'", &cut));
-    assert_false(keeps_file(&fixture, "text not like 'a%'", &cut));
-    assert_true(keeps_file(&fixture, "text not like 'ab%'", &cut));
-    assert_true(keeps_file(&fixture, "text not in ('ab')", &cut));
+    assert_false(keeps_file(&fixture, "text < 'abcd'", &cut));
+    assert_false(keeps_file(&fixture, "text not like 'abc%'", &cut));
+    assert_true(keeps_file(&fixture, "text not like 'abcde%'", &cut));
+    const metrics whole = {12, 10, 0, -1, firn_slice_text("aa"), firn_slice_text("ab")};
+    assert_false(keeps_file(&fixture, "text = 'abz'", &whole));
+    assert_false(keeps_file(&fixture, "text > 'ab'", &whole));
+    assert_true(keeps_file(&fixture, "text >= 'ab'", &whole));
+    assert_true(keeps_file(&fixture, "text not in ('ab')", &whole));
     const metrics empty = {12, 10, 0, -1, firn_slice_text(""), firn_slice_text("")};
     assert_true(keeps_file(&fixture, "text = ''", &empty));
     fx_filter_release(&fixture);

@@ -92,7 +92,7 @@ TIMES = ["1969-12-31T23:59:59.999999", "1970-01-01", "1969-12-31", "1969-11-15T1
          "2024-02-29T12:59:59.5", "2024-03-01", "1900-01-01", "1968-01-01T05:00:00", "2038-01-19T03:14:08"]
 STAMPS = [stamp(t, 10**6) for t in TIMES]
 FAR = [-(2**63), 2**63 - 1, 10**18, -(10**18), 7_800_000_000_000_000_000, -7_800_000_000_000_000_000]
-TEXTS = ["", "a", "ab", "abc", "abcd", "abd", "b", "é", "éa", "éab", "日本", "日本語", "a\U0001f600", "a\U0001f600b", "A", "a'b", "a%b", "ab%", "zz\U0010ffff"]
+TEXTS = ["", "a", "ab", "abc", "abcd", "abd", "b", "é", "éa", "éab", "日本", "日本語", "a\U0001f600", "a\U0001f600b", "A", "a'b", "a%b", "ab%", "zz\U0010ffff", "abcdefghijklmnopq", "abcdefghijklmnopz", "abcdefghijklmnop"]
 UUIDS = [uuid.UUID(int=i) for i in (0, 1, 2**64, 2**127, 2**127 + 1, 2**127 - 1, 2**128 - 1, 2**63, 2**64 - 1, 2**126)]
 TIME_OF = ("year", "month", "day", "hour")
 
@@ -333,10 +333,10 @@ def extremes(kind, values, order):
 
 
 def cut_bounds(kind, low, high):
-    width = rng.choice([1, 2])
-    low = low[:width]
     if chance(3):  # cut, and not raised
-        return low, high[:width]
+        return low[:16], high[:16]
+    width = rng.choice([1, 2, 16])
+    low = low[:width]
     if len(high) > width:
         if kind.name == "string":
             points = list(high[:width])
