@@ -102,6 +102,20 @@ def replaced(table, before, ref):
                 check(entry.sequence <= parent, f"{entry.path}: data sequence number {entry.sequence} of a rewrite of {parent}")
 
 
+def nothing_left(table):
+    """No file below the table that nothing refers to and that the kit did not make: firn would have left it behind."""
+    location, metadata = table.current()
+    wanted = {location, *table.made} | {e["metadata-file"] for e in metadata["metadata-log"]}
+    for entry in metadata["snapshots"]:
+        wanted.add(entry["manifest-list"])
+        for record in reader.manifests(entry):
+            wanted.add(record["manifest_path"])
+            wanted |= {e.path for e in reader.entries_of(record)}
+    there = {os.path.join(d, n) for d, _, names in os.walk(table.root) for n in names}
+    left = there - {files.strip(p) for p in wanted}
+    check(not left, f"left behind by firn: {sorted(left)[:5]}")
+
+
 # Readers
 
 

@@ -2,14 +2,20 @@
 What firn does to a table between the writers' steps. Each of its verbs keeps the rows, so the model only learns of new
 snapshots. A verb that this build does not have is no step.
 """
+import datetime
 import functools
 import json
+import os
+import random
 import subprocess
+import time
 
 import checks
 import columns
 import kit
 import model
+import reader
+import steps
 from kit import check
 
 
@@ -37,18 +43,23 @@ def rewrite(world, ref, *arguments):
 
 
 def condition(world, dice):
-    """A row filter that selects some files."""
+    """(a row filter, what it means)."""
     names = {f["id"]: f["name"] for f in world.fields}
-    return dice.choice([f"{names[columns.K1]} > 1", f"{names[columns.PART]} = 'a'", f"{names[columns.UID]} <= 20",
-                        f"{names[columns.K1]} IS NULL", f"{names[columns.AT]} < '2023-12-10T12:00:00+00:00'"])
+    at = datetime.datetime(2023, 12, 10, 12, tzinfo=datetime.timezone.utc)
+    return dice.choice([
+        (f"{names[columns.K1]} > 1", lambda row: row[columns.K1] is not None and row[columns.K1] > 1),
+        (f"{names[columns.PART]} = 'a'", lambda row: row[columns.PART] == "a"),
+        (f"{names[columns.UID]} <= 20", lambda row: row[columns.UID] <= 20),
+        (f"{names[columns.K1]} IS NULL", lambda row: row[columns.K1] is None),
+        (f"NOT ({names[columns.PART]} IN ('a', 'b') OR {names[columns.UID]} > 30)",
+         lambda row: row[columns.PART] not in (None, "a", "b") and row[columns.UID] <= 30),
+        (f"{names[columns.AT]} < '2023-12-10T12:00:00+00:00'",
+         lambda row: row[columns.AT] is not None and row[columns.AT] < at)])
 
 
-def compact(world, dice):
-    ref = world.pick_ref(dice)
-    if world.state_id(ref) is None:
-        return
+def compact_options(world, dice, all_of_it=0.4):
     options = []
-    if dice.random() < 0.4:
+    if dice.random() < all_of_it:
         options.append("--rewrite-all")
     else:
         options += ["--min-input-files", dice.choice([2, 3, 5])]
@@ -57,9 +68,17 @@ def compact(world, dice):
     if dice.random() < 0.3 and has_option("compact", "--partial-progress"):
         options.append("--partial-progress")
     if dice.random() < 0.25 and has_option("compact", "--where"):
-        options += ["--where", condition(world, dice)]
+        options += ["--where", condition(world, dice)[0]]
     if dice.random() < 0.5:
         options.append("--verify")
+    return options
+
+
+def compact(world, dice):
+    ref = world.pick_ref(dice)
+    if world.state_id(ref) is None:
+        return
+    options = compact_options(world, dice)
     report, made = rewrite(world, ref, "compact", *world.table.arguments, *options)
     check(bool(made) == bool(report["committed"]), f"committed is {report['committed']}, there are {made} new snapshots")
     if "--rewrite-all" not in options and dice.random() < 0.3:
@@ -81,6 +100,47 @@ def comes_to_rest(world, ref, options):
 def has_option(verb, option):
     done = subprocess.run([kit.FIRN, "help", *verb.split()], capture_output=True, text=True, check=False)
     return option in done.stdout
+
+
+def compact_meets_writer(world, dice):
+    """Somebody commits while a compaction stands at one of its reads or writes."""
+    if not kit.FAULTS or world.state_id() is None:
+        return
+    ready, go = (os.path.join(world.table.folder, name) for name in ("ready", "go"))
+    operation = dice.choice(["read", "create", "write", "finish", "publish"])
+    plan = f"run:{dice.randrange(1, 40 if operation == 'read' else 12)}:{operation}"
+    environment = {**os.environ, "FIRN_FAULT": plan,
+                   "FIRN_FAULT_COMMAND": f"touch '{ready}'; while [ ! -e '{go}' ]; do sleep 0.005; done"}
+    command = [kit.FAULTS, "compact", *world.table.arguments, "--yes", "--json", *compact_options(world, dice, 0.7)]
+    with subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        while run.poll() is None and not os.path.exists(ready):
+            time.sleep(0.002)
+        try:
+            if os.path.exists(ready):
+                for step in dice.choices(list(steps.STEPS), list(steps.STEPS.values()), k=dice.choice([1, 1, 2])):
+                    step(world, random.Random(dice.getrandbits(32)))
+        finally:
+            with open(go, "w", encoding="utf-8"):
+                pass
+            out, err = run.communicate(timeout=120)
+    for name in (ready, go):
+        if os.path.exists(name):
+            os.remove(name)
+    told = f"{plan} firn compact: exit {run.returncode}\n{out[-1500:]}\n{err[-1500:]}"
+    check(run.returncode in (0, 5), told)
+    world.model.learn(world.metadata, reader.head(world.metadata))
+
+
+def compact_dies(world, dice):
+    """A compaction is killed, or one of its calls fails; whatever stands then, the rows are the same."""
+    if not kit.FAULTS or world.state_id() is None:
+        return
+    plan = f"{dice.choice(['kill', 'kill-after', 'fail', 'fail-after'])}:" + dice.choice(
+        [f"{dice.randrange(1, 80)}", f"{dice.randrange(1, 3)}:catalog", f"{dice.randrange(1, 12)}:finish"])
+    done = kit.firn("compact", *world.table.arguments, "--yes", *compact_options(world, dice), program=kit.FAULTS,
+                    environment={"FIRN_FAULT": plan}, expect=None)
+    check(done.returncode in (0, 1, 5, 7, 137), f"{plan}: exit {done.returncode}\n{done.stdout[-1000:]}\n{done.stderr[-1500:]}")
+    world.model.learn(world.metadata, reader.head(world.metadata))
 
 
 def rewrite_deletes(world, dice):
@@ -111,6 +171,25 @@ def reads_the_same(world):
         kit.same_rows(found, wanted, f"rows of {ref} by firn")
 
 
+def filters_the_same(world, dice):
+    if not has("scan") or world.state_id() is None:
+        return
+    text, matches = condition(world, dice)
+    metadata = world.metadata
+    rows = [r for r in world.model.state(metadata).values()
+            if matches({f["id"]: columns.project(f, r.values) for f in world.fields})]
+    wanted = model.canonical(world.fields, [(r.values, r.row_id, r.updated) for r in rows], world.version >= 3)
+    done = run("scan", *world.table.arguments, "--format", "json", "--where", text)
+    kit.same_rows(model.without_lineage_of_none(done.stdout.splitlines()), wanted, f"rows where {text}")
+
+
+def at_the_end(world):
+    """The next run clears up what the killed ones left."""
+    if world.state_id() is not None:
+        rewrite(world, "main", "compact", *world.table.arguments)
+    checks.nothing_left(world.table)
+
+
 def verified(world):
     if has("verify"):
         run("verify", *world.table.arguments)
@@ -118,7 +197,8 @@ def verified(world):
 
 def after_each(world):
     reads_the_same(world)
+    filters_the_same(world, random.Random(world.model.next_uid))
     verified(world)
 
 
-STEPS = {compact: 8, rewrite_deletes: 2, remove_dangling_deletes: 1}
+STEPS = {compact: 8, compact_meets_writer: 2, compact_dies: 1, rewrite_deletes: 2, remove_dangling_deletes: 1}

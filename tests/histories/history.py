@@ -16,8 +16,8 @@ import world as ground
 class Checks:
     """After which steps what is read. `outside(number, last)`: whether outside readers look too."""
 
-    def __init__(self, outside=lambda number, last: False, extra=None):
-        self.outside, self.extra = outside, extra
+    def __init__(self, outside=lambda number, last: False, extra=None, end=None):
+        self.outside, self.extra, self.end = outside, extra, end
 
     def after(self, world, number, last):
         checks.books(world.table)
@@ -26,6 +26,9 @@ class Checks:
             self.extra(world)
         if self.outside(number, last):
             checks.outside(world)
+        if last and self.end:
+            self.end(world)
+            checks.same_as_model(world)
 
 
 class History:

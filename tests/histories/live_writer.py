@@ -5,7 +5,6 @@ commits land in the midst of them as they do on large tables. The model tells in
 doubled, and already after each of firn's snapshots.
 """
 import json
-import os
 import random
 import shutil
 import signal
@@ -18,7 +17,6 @@ import columns  # noqa: F401 (sets the search path)
 import checks
 import firn_steps
 import kit
-import reader
 import steps
 import world as ground
 import writer
@@ -100,27 +98,11 @@ def compact(world, figures, dice, stop):
     figures.dropped += result.get("groups_dropped", 0)
 
 
-def lost_files(world, known):
-    """Files below the table that nothing refers to and that the writer did not make: firn's, left behind."""
-    metadata = world.metadata
-    wanted = {reader.catalog_location(world.table.database, world.table.name)}
-    wanted |= {e["metadata-file"] for e in metadata["metadata-log"]}
-    for entry in metadata["snapshots"]:
-        wanted.add(entry["manifest-list"])
-        for record in reader.manifests(entry):
-            wanted.add(record["manifest_path"])
-            wanted |= {e.path for e in reader.entries_of(record)}
-    there = {os.path.join(d, n) for d, _, names in os.walk(world.table.root) for n in names}
-    return there - {reader.files.strip(p) for p in wanted | known}
-
-
 def live(version, seed, seconds, pace=1.0, stop=1.0, allowed=("equality", "null_keys")):
     """Returns (figures, writer)."""
     folder = tempfile.mkdtemp(prefix="firn-live-")
     try:
         world = ground.World(folder, seed, allowed, version)
-        made, fresh = set(), world.table.fresh
-        world.table.fresh = lambda *name: made.add(path := fresh(*name)) or path
         for _ in range(4):
             steps.append(world, world.table.dice)
         other = Writer(world, seed, pace, seconds)
@@ -139,8 +121,7 @@ def live(version, seed, seconds, pace=1.0, stop=1.0, allowed=("equality", "null_
         checks.books(world.table)
         checks.same_as_model(world)
         checks.outside(world)
-        left = lost_files(world, made)
-        check(not left, f"left behind by firn: {sorted(left)[:5]}")
+        checks.nothing_left(world.table)
         removing = sum(1 for _, name in other.commits if name in ("copy_on_write", "upsert", "equality_deletes"))
         check(figures.redone + figures.dropped <= 4 * removing, f"{figures.redone} groups redone, {removing} commits that ask for it")
         return figures, other

@@ -33,7 +33,7 @@ def options():
 def check_of(seed, share):
     """Outside readers look after the same steps of a seed whatever is left out of it."""
     return history.Checks(outside=lambda number, last: random.Random(f"{seed} {number}").random() < share,
-                          extra=firn_steps.after_each)
+                          extra=firn_steps.after_each, end=firn_steps.at_the_end)
 
 
 def main():

@@ -31,6 +31,7 @@ class Table:
     def __init__(self, folder, version=2, fields=columns.FIRST_FIELDS, spec=(), properties=None, seed=0, scheme="",
                  name="db.t", create=True):
         self.folder, self.name, self.dice, self.odd_paths = folder, name, random.Random(seed), False
+        self.made = set()  # what this writer made, committed or not
         self.root = os.path.join(folder, "t")
         self.location = scheme + self.root
         self.database = os.path.join(folder, "catalog.db")
@@ -59,7 +60,9 @@ class Table:
         return f"{self.database}:{self.name}"
 
     def fresh(self, folder, ending, prefix=""):
-        return f"{self.location}/{folder}/{prefix}{uuid.UUID(int=self.dice.getrandbits(128), version=4)}{ending}"
+        path = f"{self.location}/{folder}/{prefix}{uuid.UUID(int=self.dice.getrandbits(128), version=4)}{ending}"
+        self.made.add(path)
+        return path
 
     def data_folder(self):
         """Paths are opaque: nothing in them is escaped or decoded."""
