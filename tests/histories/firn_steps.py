@@ -171,6 +171,17 @@ def reads_the_same(world):
         kit.same_rows(found, wanted, f"rows of {ref} by firn")
 
 
+def upgrade(world, dice):
+    version = world.version
+    if not has("upgrade") or version == 3 or dice.random() < 0.5:
+        return
+    before = world.state_id()
+    run("upgrade", *world.table.arguments, "--to", dice.randrange(version + 1, 4), "--yes")
+    check(world.version > version and world.state_id() == before, "upgrade: the version is to rise, the snapshot to stay")
+    if version == 1:
+        world.used.add("upgraded_v1")
+
+
 def filters_the_same(world, dice):
     if not has("scan") or world.state_id() is None:
         return
@@ -186,7 +197,7 @@ def filters_the_same(world, dice):
 def at_the_end(world):
     """The next run clears up what the killed ones left."""
     if world.state_id() is not None:
-        rewrite(world, "main", "compact", *world.table.arguments)
+        rewrite(world, "main", "compact", *world.table.arguments, "--rewrite-all")
     checks.nothing_left(world.table)
 
 
@@ -201,4 +212,4 @@ def after_each(world):
     verified(world)
 
 
-STEPS = {compact: 8, compact_meets_writer: 2, compact_dies: 1, rewrite_deletes: 2, remove_dangling_deletes: 1}
+STEPS = {compact: 8, compact_meets_writer: 2, compact_dies: 1, rewrite_deletes: 2, remove_dangling_deletes: 1, upgrade: 0.5}

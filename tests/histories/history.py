@@ -41,7 +41,8 @@ class History:
     def random(cls, seed, steps=20, more=None):
         """`more`: further steps with their weights."""
         dice = random.Random(f"history {seed}")
-        catalogue = {step.__name__: (step, weight) for step, weight in {**writers.STEPS, **(more or {})}.items()}
+        catalogue = {step.__name__: (step, weight) for step, weight in writers.STEPS.items()}
+        catalogue.update({"firn_" + step.__name__: (step, weight) for step, weight in (more or {}).items()})
         names = dice.choices(list(catalogue), [w for _, w in catalogue.values()], k=steps)
         return cls(seed, [(name, dice.getrandbits(32)) for name in ["append", *names]], catalogue)
 

@@ -68,10 +68,10 @@ class Model:
         self.states[entry["snapshot-id"]] = result
 
     def learn(self, metadata, entry):
-        """Snapshots up to this one that the model does not know are rewrites: their rows are those of their parents."""
+        """Snapshots up to this one that the model does not know are firn's: their rows are those of their parents."""
         unknown = []
         while entry["snapshot-id"] not in self.states:
-            check(entry["summary"]["operation"] == "replace", f"snapshot {entry['snapshot-id']} is no rewrite: {entry['summary']}")
+            check(entry["summary"].get("engine-name") == "firn", f"whose is snapshot {entry['snapshot-id']}? {entry['summary']}")
             unknown.append(entry)
             entry = reader.snapshot(metadata, entry["parent-snapshot-id"])
         for new in reversed(unknown):
