@@ -113,6 +113,7 @@ static void merge_with_itself(firn_read_at *source) {
     firn_parquet_merge_options_init(&options);
     options.write = choose_options();
     options.keep_compression = choose(2) == 0;
+    options.keep_page_version = choose(2) == 0;
     firn_buffer out = firn_buffer_with_maximum((size_t)1 << 30);
     firn_write_to destination = {sink, &out};
     if (firn_parquet_merge(&inputs, &options, &destination, &result, &error) == FIRN_OK) {

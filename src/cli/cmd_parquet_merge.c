@@ -125,7 +125,7 @@ static firn_status read_options(const firn_invocation *invocation, firn_parquet_
     if (options->row_group_size_bytes > 0)
         out->row_group_size_bytes = options->row_group_size_bytes;
     /* A row group's chunks, the inputs behind them, and what is being encoded. */
-    int64_t most = options->memory_bytes / 4;
+    int64_t most = options->memory_bytes / 4 + 1;
     if (options->memory_bytes > 0 && most < out->row_group_size_bytes) {
         out->row_group_size_bytes = most;
     }

@@ -11,10 +11,16 @@
 
 /* Column chunks that are made at a time: each is held until its turn to be written comes. */
 #define CHUNKS_AT_ONCE 8
+/* Smaller parts of a row group are not worth the pages that have to be taken apart. */
+#define FEWEST_ROWS_OF_PART ((int64_t)50000)
+/* A footer can claim any number of rows. */
+#define MOST_PARTS 1024
 
+/* A row group of an input, or a part of one. */
 typedef struct merge_unit {
     size_t input, row_group;
-    int64_t rows, bytes; /* bytes: uncompressed */
+    int64_t first_row, rows, of_group; /* of_group: rows of the whole row group */
+    int64_t bytes;                     /* uncompressed */
 } merge_unit;
 
 typedef struct open_input {
@@ -35,6 +41,7 @@ typedef struct merge_job {
     firn_parquet_merged_schema merged;
     open_input *open;
     int64_t by_compression[FIRN_PARQUET_LZ4_RAW + 1];
+    int64_t pages_v1, pages_v2; /* compressed bytes, as far as footers tell */
     /* What every input has noted; count 0: nothing. */
     firn_parquet_key_value *notes;
     size_t note_count;
@@ -44,6 +51,7 @@ typedef struct merge_job {
 
 void firn_parquet_merge_options_init(firn_parquet_merge_options *options) {
     *options = (firn_parquet_merge_options){.keep_compression = true,
+                                            .keep_page_version = true,
                                             .row_group_size_bytes = (int64_t)128 << 20,
                                             .row_group_row_limit = 1048576,
                                             .copy_pages = true};
@@ -163,11 +171,49 @@ static void compare_notes(merge_job *job, const firn_parquet_file_metadata *meta
     job->note_count = kept;
 }
 
+static void note_habits(merge_job *job, const firn_parquet_column_chunk *chunk) {
+    firn_codec codec = FIRN_CODEC_UNCOMPRESSED;
+    int64_t bytes = chunk->total_compressed_size / 4 + 1; /* sums can't overflow */
+    if (firn_parquet_codec_of(chunk->compression, &codec) && firn_codec_can_write(codec) &&
+        chunk->compression != FIRN_PARQUET_LZ4) {
+        job->by_compression[chunk->compression] += bytes;
+    }
+    bool v2 = false;
+    for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
+        v2 |= chunk->encoding_stats[i].page_type == FIRN_PARQUET_DATA_PAGE_V2;
+    }
+    *(v2 ? &job->pages_v2 : &job->pages_v1) += bytes;
+}
+
+/* The row group as one unit, or as several of about equal rows where it is far above what row groups should be. */
+static firn_status add_units(merge_job *job, const merge_unit *whole, firn_error *error) {
+    const firn_parquet_merge_options *options = job->options;
+    if (options->row_group_row_limit <= 0 || options->row_group_size_bytes <= 0) {
+        return firn_fail(error, FIRN_INVALID, "row groups need a size above 0");
+    }
+    int64_t by_rows = whole->rows / options->row_group_row_limit;
+    int64_t by_bytes = whole->bytes / options->row_group_size_bytes;
+    int64_t parts = by_rows > by_bytes ? by_rows : by_bytes;
+    if (parts > whole->rows / FEWEST_ROWS_OF_PART) parts = whole->rows / FEWEST_ROWS_OF_PART;
+    if (parts > MOST_PARTS) parts = MOST_PARTS;
+    if (parts < 2) return firn_vector_push(&job->units, error, *whole);
+    merge_unit unit = *whole;
+    for (int64_t i = 0; i < parts; i++) {
+        int64_t left = parts - i;
+        unit.rows = (whole->rows - unit.first_row) / left;
+        unit.bytes = whole->bytes / parts;
+        FIRN_TRY(firn_vector_push(&job->units, error, unit));
+        unit.first_row += unit.rows;
+    }
+    return FIRN_OK;
+}
+
 static firn_status take_units(merge_job *job, size_t index, firn_error *error) {
     const firn_parquet_file *file = job->open[index].file;
     for (size_t i = 0; i < file->metadata->row_group_count; i++) {
         const firn_parquet_row_group *group = &file->metadata->row_groups[i];
-        merge_unit unit = {.input = index, .row_group = i, .rows = group->num_rows};
+        merge_unit unit = {
+            .input = index, .row_group = i, .rows = group->num_rows, .of_group = group->num_rows};
         for (size_t j = 0; j < group->column_count; j++) {
             FIRN_TRY(firn_parquet_chunk_supported(file, i, j, error));
             const firn_parquet_column_chunk *chunk = &group->columns[j];
@@ -175,15 +221,11 @@ static firn_status take_units(merge_job *job, size_t index, firn_error *error) {
                 return firn_fail(error, FIRN_CORRUPT, "%s: row group %zu: its sizes can't be right",
                                  file->source.name, i);
             }
-            firn_codec codec = FIRN_CODEC_UNCOMPRESSED;
-            if (firn_parquet_codec_of(chunk->compression, &codec) && firn_codec_can_write(codec) &&
-                chunk->compression != FIRN_PARQUET_LZ4) {
-                job->by_compression[chunk->compression] += chunk->total_compressed_size / 4 + 1;
-            }
+            note_habits(job, chunk);
         }
         job->result->input_row_groups++;
         if (unit.rows == 0) continue;
-        FIRN_TRY(firn_vector_push(&job->units, error, unit));
+        FIRN_TRY(add_units(job, &unit, error));
     }
     return FIRN_OK;
 }
@@ -207,7 +249,7 @@ static firn_status look_at(merge_job *job, size_t index, firn_error *error) {
     return FIRN_OK;
 }
 
-static void choose_compression(merge_job *job) {
+static void choose_habits(merge_job *job) {
     int64_t most = 0;
     for (int i = 0; i <= FIRN_PARQUET_LZ4_RAW && job->options->keep_compression; i++) {
         if (job->by_compression[i] <= most) continue;
@@ -215,6 +257,9 @@ static void choose_compression(merge_job *job) {
         job->write.compression = (firn_parquet_compression)i;
     }
     job->result->compression = job->write.compression;
+    if (job->options->keep_page_version) {
+        job->write.page_version = job->pages_v2 > job->pages_v1 ? 2 : 1;
+    }
 }
 
 /* One output row group, a slice of its leaves at a time. */
@@ -281,7 +326,7 @@ static firn_status open_pieces(group_job *group, const merge_unit *units, firn_e
         const firn_parquet_file *file = job->open[input].file;
         const firn_parquet_schema *schema = job->schemas.items[job->schema_of[input]].schema;
         if (units[i].row_group >= file->metadata->row_group_count ||
-            file->metadata->row_groups[units[i].row_group].num_rows != units[i].rows ||
+            file->metadata->row_groups[units[i].row_group].num_rows != units[i].of_group ||
             !same_node(schema->root, file->schema->root, true)) {
             return firn_fail(error, FIRN_CORRUPT, "%s: the file changed while it was being read",
                              file->source.name);
@@ -289,6 +334,7 @@ static firn_status open_pieces(group_job *group, const merge_unit *units, firn_e
         group->pieces[i] =
             (firn_parquet_piece){.file = file,
                                  .row_group = units[i].row_group,
+                                 .first_row = units[i].first_row,
                                  .row_count = units[i].rows,
                                  .mappings = job->merged.mappings[job->schema_of[input]]};
         group->rows += units[i].rows;
@@ -359,7 +405,7 @@ static firn_status write_row_groups(merge_job *job, firn_error *error) {
 
 static firn_status write_file(merge_job *job, const firn_write_to *destination, firn_error *error) {
     uint64_t size = 0;
-    choose_compression(job);
+    choose_habits(job);
     FIRN_TRY(firn_parquet_file_writer_new(job->merged.elements, job->merged.element_count,
                                           &job->write, destination, &job->writer, error));
     for (size_t i = 0; i < job->note_count && job->schemas.count == 1; i++) {

@@ -21,7 +21,9 @@ typedef struct firn_parquet_merge_options {
     firn_parquet_write_options write;
     bool
         keep_compression; /**< the codec that most bytes of the inputs have, instead of `write`'s */
-    int64_t row_group_size_bytes; /**< uncompressed; a larger row group of an input stays whole */
+    bool keep_page_version; /**< likewise, instead of `write`'s */
+    /** Uncompressed. A row group of an input that is twice as large, in bytes or rows, is split. */
+    int64_t row_group_size_bytes;
     int64_t row_group_row_limit;
     bool copy_pages;
     bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */

@@ -276,6 +276,26 @@ def test_row_groups(folder):
     assert pq.read_table(f"{folder}/cut.parquet")["k"].to_pylist() == list(range(360000))
 
 
+def test_large_row_groups(folder):
+    """One that is far too large is split, in whole pages where that can be."""
+    rows = 400000
+    table = pa.table([
+        pa.array(range(rows), pa.int64()), pa.array([None if i % 9 == 0 else i * 7 for i in range(rows)], pa.int64()),
+        pa.array([f"{i % 50}" for i in range(rows)]), pa.array([[i, i] if i % 3 == 0 else [] for i in range(rows)])],
+        schema=pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("number", pa.int64()),
+                          pa.field("word", pa.string()), pa.field("list", pa.list_(pa.int64()))]))
+    for version in ("1.0", "2.0"):
+        path = f"{folder}/{version}.parquet"
+        pq.write_table(table, path, compression="zstd", row_group_size=rows, data_page_version=version,
+                       use_dictionary=["word"], data_page_size=100000)
+        out = f"{folder}/out-{version}.parquet"
+        document = merge(out, path, options=["--row-group-size-bytes", "1MB"])
+        assert document["input_row_groups"] == 1 and 4 <= document["row_groups"] <= 8, document
+        assert document["bytes_copied"] > document["bytes_encoded"] / 2, document
+        same(pq.read_table(out), table)
+        same(by_duckdb(out).cast(table.schema), table)
+
+
 def test_joined_pages(folder):
     """Ways and reasons are told, and pages stay apart where that is asked for."""
     paths = []

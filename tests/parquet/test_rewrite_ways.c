@@ -2,6 +2,7 @@
  * Each way in which bytes move without being made anew: dictionaries that become PLAIN pages, pages joined, levels made anew in
  * front of values that stay, codecs changed, indices remapped. Rows, indexes, bounds and counts are held against the pages.
  */
+#include "parquet/merge.h"
 #include "parquet/rewrite_kit.h"
 
 static const firn_parquet_compression codecs[] = {FIRN_PARQUET_ZSTD, FIRN_PARQUET_SNAPPY,
@@ -436,11 +437,56 @@ static void each_allocation_may_fail(void **state) {
     }
 }
 
+static firn_status open_for_merge(void *context, size_t index, firn_read_at *out, void **handle,
+                                  firn_error *error) {
+    (void)index;
+    (void)error;
+    *out = ((input *)context)->source;
+    *handle = NULL;
+    return FIRN_OK;
+}
+
+static void close_after_merge(void *context, void *handle) {
+    (void)context;
+    (void)handle;
+}
+
+/* What a warehouse reads now it reads afterwards. */
+static void merging_keeps_the_page_version(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"o", LEAF(INT64)};
+    for (int version = 1; version <= 2; version++) {
+        firn_parquet_write_options write = default_options();
+        write.page_version = version;
+        input in = {0};
+        in.s = stream_random(&random, &column, 9000, (stream_mix){EVERY_VALUE, 10});
+        make_input(&in, &column, 9000, &write);
+        const firn_parquet_merge_inputs inputs = {
+            .count = 2, .open = open_for_merge, .close = close_after_merge, .context = &in};
+        firn_parquet_merge_options options;
+        firn_parquet_merge_result result;
+        firn_error error = {0};
+        firn_parquet_merge_options_init(&options);
+        input out = {.bytes = firn_buffer_with_maximum((size_t)1 << 30)};
+        firn_write_to destination = {stream_sink, &out.bytes};
+        check_ok(firn_parquet_merge(&inputs, &options, &destination, &result, &error), &error);
+        open_input(&out);
+        assert_int_equal(result.rows, 18000);
+        const firn_parquet_column_chunk *chunk = &out.file->metadata->row_groups[0].columns[0];
+        assert_int_equal(chunk->encoding_stats[0].page_type,
+                         version == 2 ? FIRN_PARQUET_DATA_PAGE_V2 : FIRN_PARQUET_DATA_PAGE);
+        input_release(&out);
+        input_release(&in);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unique_dictionaries_move),
         cmocka_unit_test(repeating_dictionaries_are_remapped),
         cmocka_unit_test(index_pages_are_copied),
+        cmocka_unit_test(merging_keeps_the_page_version),
         cmocka_unit_test(hopeless_dictionaries_are_dropped),
         cmocka_unit_test(small_plain_pages_are_joined),
         cmocka_unit_test(optional_and_required_are_mixed),
