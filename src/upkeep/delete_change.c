@@ -43,6 +43,7 @@ typedef struct committer {
     const firn_live_file *old_data; /* data files of that state */
     firn_map *old_paths;            /* of those, to their number plus 1 */
     const firn_live_file **removed; /* in terms of the present state */
+    bool *is_removed;               /* of each delete file of the present state */
     firn_arena *arena;
 } committer;
 
@@ -95,7 +96,11 @@ static firn_status find_removed(committer *work, firn_error *error) {
     const firn_live_files *files = work->change->files;
     firn_buffer key = firn_buffer_with_maximum(SIZE_MAX);
     firn_map *live = firn_map_new();
-    if (live == NULL) return firn_fail_memory(error);
+    work->is_removed = firn_arena_alloc(work->arena, files->delete_count, sizeof *work->is_removed);
+    if (live == NULL || work->is_removed == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
     for (size_t i = 0; i < files->delete_count; i++) {
         FIRN_CHECK(delete_key(&files->deletes[i].entry.file, &key, error));
         FIRN_CHECK(firn_map_set(live, firn_buffer_slice(&key), (void *)(uintptr_t)(i + 1), error));
@@ -109,6 +114,7 @@ static firn_status find_removed(committer *work, firn_error *error) {
             goto out;
         }
         work->removed[i] = &files->deletes[found - 1];
+        work->is_removed[found - 1] = true;
     }
 out:
     firn_buffer_release(&key);
@@ -135,13 +141,6 @@ static firn_status check_new_data(committer *work, const firn_table_metadata *me
     return FIRN_OK;
 }
 
-static bool is_removed(const committer *work, const firn_live_file *deletes) {
-    for (size_t i = 0; i < work->change->removed_count; i++) {
-        if (work->removed[i] == deletes) return true;
-    }
-    return false;
-}
-
 /* A vector hides every other position delete of its file, so that there must be none but those merged into it. */
 static firn_status check_hidden(committer *work, const firn_delete_index *index,
                                 const firn_manifest_entry *data, firn_error *error) {
@@ -154,7 +153,7 @@ static firn_status check_hidden(committer *work, const firn_delete_index *index,
     for (size_t i = 0; i < count; i++) {
         const firn_live_file *deletes = &work->change->files->deletes[found[i]];
         if (deletes->entry.file.content == FIRN_CONTENT_EQUALITY_DELETES) continue;
-        if (is_removed(work, deletes)) continue;
+        if (work->is_removed[found[i]]) continue;
         status = conflict(data->file.path, "this data file got other deletes meanwhile", error);
         goto out;
     }

@@ -20,19 +20,29 @@ static firn_status read_settings(firn_delete_planner *plan, firn_error *error) {
     return FIRN_OK;
 }
 
-/* Looks up the deleted rows of the data files that deletes of the selected groups reach: by every delete of any kind, vectors too. */
+/* The data files that deletes of the selected groups reach, group by group. */
+static firn_status list_reached(firn_delete_planner *plan, firn_error *error) {
+    firn_rewrite_deletes_plan *out = plan->out;
+    size_t *places = firn_arena_alloc(out->arena, out->group_count, sizeof *places);
+    out->reached = firn_arena_alloc(out->arena, out->files.data_count, sizeof *out->reached);
+    if (places == NULL || out->reached == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < out->group_count; i++) {
+        places[i] = out->reached_count;
+        if (out->groups[i].selected) out->reached_count += out->groups[i].reached_files;
+    }
+    for (size_t i = 0; i < out->files.data_count; i++) {
+        size_t group = plan->data_groups[i];
+        if (!plan->reached[i] || !out->groups[group].selected) continue;
+        out->reached[places[group]++] = &out->files.data[i];
+    }
+    return FIRN_OK;
+}
+
+/* Looks up the deleted rows of the data files that are reached: by every delete of any kind, vectors too. */
 static firn_status resolve(firn_delete_planner *plan, firn_error *error) {
     firn_rewrite_deletes_plan *out = plan->out;
     firn_pool *pool = NULL;
-    out->reached = firn_arena_alloc(out->arena, out->files.data_count, sizeof *out->reached);
-    if (out->reached == NULL) return firn_fail_memory(error);
-    for (size_t group = 0; group < out->group_count; group++) {
-        if (!out->groups[group].selected) continue;
-        for (size_t i = 0; i < out->files.data_count; i++) {
-            if (plan->data_groups[i] != group || !plan->reached[i]) continue;
-            out->reached[out->reached_count++] = &out->files.data[i];
-        }
-    }
+    FIRN_TRY(list_reached(plan, error));
     FIRN_TRY(firn_pool_new(plan->options->threads, &pool, error));
     firn_deletes_request request = {.table = plan->table,
                                     .files = &out->files,
