@@ -96,7 +96,6 @@ static inline firn_status take_row(void *context, firn_slice json, firn_error *e
     return FIRN_OK;
 }
 
-/* Lineage columns, the last two of tables of format version 3, are not printed yet. */
 static inline line_list expected_lines(const char *corpus, const char *name) {
     char *path = firn_format("%s/spark/%s.expect.jsonl", corpus, name);
     firn_buffer text = test_read_file(path);
@@ -106,8 +105,6 @@ static inline line_list expected_lines(const char *corpus, const char *name) {
         const char *end = memchr(line, '\n', text.size - at);
         size_t size = end == NULL ? text.size - at : (size_t)(end - line);
         push_line(&lines, line, size);
-        char *lineage = strstr(lines.items[lines.count - 1], ",\"_row_id\":");
-        if (lineage != NULL) strcpy(lineage, "}");
         at += size + 1;
     }
     if (lines.count > 0) qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
@@ -157,6 +154,9 @@ typedef struct corpus_table {
     firn_table table;
     firn_table_metadata *metadata;
     firn_live_files files; /* of the current snapshot */
+    firn_arena *arena;
+    const firn_schema
+        *schema; /* the current one, with the columns of row lineage where the table has them */
 } corpus_table;
 
 /** Unpacks the table below `folder`, which must live as long as the table, and opens it. */
@@ -170,17 +170,22 @@ static inline void corpus_table_open(const char *corpus, const char *name, char 
     check_ok(firn_storage_read_all(storage, location, &text, &error), &error);
     check_ok(firn_table_metadata_parse(firn_buffer_slice(&text), location, &out->metadata, &error),
              &error);
-    out->table = (firn_table){
-        .storage = storage, .display_name = (char *)(uintptr_t)name, .metadata = out->metadata};
+    out->table = (firn_table){.storage = storage,
+                              .ref = (char *)(uintptr_t) "main",
+                              .display_name = (char *)(uintptr_t)name,
+                              .metadata = out->metadata};
     int64_t current = out->metadata->current_snapshot_id;
     const firn_snapshot *snapshot =
         current == FIRN_NO_SNAPSHOT ? NULL : firn_table_metadata_snapshot(out->metadata, current);
     check_ok(firn_table_live_files(&out->table, snapshot, &out->files, &error), &error);
+    out->arena = firn_arena_new();
+    check_ok(firn_rows_schema_with_lineage(&out->table, out->arena, &out->schema, &error), &error);
     firn_buffer_release(&text);
     firn_free(location);
 }
 
 static inline void corpus_table_close(corpus_table *table) {
+    firn_arena_free(table->arena);
     firn_live_files_release(&table->files);
     firn_table_metadata_free(table->metadata);
     firn_storage_free(table->table.storage);

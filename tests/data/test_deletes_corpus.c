@@ -61,7 +61,7 @@ static void check_table(const char *corpus, const char *name, char *folder, firn
     corpus_table_open(corpus, name, folder, &table);
     firn_deletes deletes;
     resolve(&table, pool, memory, &deletes);
-    firn_row_selection selection = firn_row_selection_of(table.metadata->schema);
+    firn_row_selection selection = firn_row_selection_of(table.schema);
     live_rows rows = {0};
     for (size_t i = 0; i < table.files.data_count; i++) {
         rows.deleted = deletes.positions[i];
