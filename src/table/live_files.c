@@ -141,6 +141,12 @@ static bool resolves_alike(const firn_manifest_file *a, const firn_manifest_file
            a->has_first_row_id == b->has_first_row_id && a->first_row_id == b->first_row_id;
 }
 
+/** Of files that a filter has chosen, manifests that were not opened have none, whatever is in them; opened ones have all. */
+static bool was_opened(const known_manifests *known, size_t i) {
+    return !known->files->filtered || known->data[i] < known->data[i + 1] ||
+           known->deletes[i] < known->deletes[i + 1];
+}
+
 static firn_status take_known(live_walk *walk, const firn_live_file *files, size_t begin,
                               size_t end, firn_error *error) {
     for (size_t i = begin; i < end; i++) {
@@ -155,7 +161,8 @@ static firn_status walk_manifest(firn_table *table, const firn_manifest_file *ma
                                  const known_manifests *known, live_walk *walk, firn_error *error) {
     size_t found =
         known->files == NULL ? 0 : (uintptr_t)firn_map_get_text(known->indexes, manifest->path);
-    if (found == 0 || !resolves_alike(manifest, &known->files->manifests[found - 1])) {
+    if (found == 0 || !resolves_alike(manifest, &known->files->manifests[found - 1]) ||
+        !was_opened(known, found - 1)) {
         return firn_table_read_manifest(table, manifest, NULL, visit_live, walk, error);
     }
     size_t i = found - 1;
@@ -219,15 +226,16 @@ out:
     return status;
 }
 
-firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *snapshot,
-                                        const firn_expression *filter, firn_live_files *out,
-                                        firn_error *error) {
+/** `known` and `filter`: at most one of them. */
+static firn_status open_files(firn_table *table, const firn_snapshot *snapshot,
+                              const firn_live_files *known, const firn_expression *filter,
+                              firn_live_files *out, firn_error *error) {
     firn_arena *arena = firn_arena_new();
     *out = (firn_live_files){0};
     if (arena == NULL) return firn_fail_memory(error);
     firn_live_filter where = {table->metadata, filter, arena, NULL};
     firn_status status =
-        collect(table, snapshot, NULL, filter == NULL ? NULL : &where, arena, out, error);
+        collect(table, snapshot, known, filter == NULL ? NULL : &where, arena, out, error);
     if (status != FIRN_OK) {
         firn_arena_free(arena);
         *out = (firn_live_files){0};
@@ -237,9 +245,21 @@ firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *
     return FIRN_OK;
 }
 
+firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *snapshot,
+                                        const firn_expression *filter, firn_live_files *out,
+                                        firn_error *error) {
+    return open_files(table, snapshot, NULL, filter, out, error);
+}
+
+firn_status firn_table_live_files_after(firn_table *table, const firn_snapshot *snapshot,
+                                        const firn_live_files *known, firn_live_files *out,
+                                        firn_error *error) {
+    return open_files(table, snapshot, known, NULL, out, error);
+}
+
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error) {
-    return firn_table_live_files_where(table, snapshot, NULL, out, error);
+    return open_files(table, snapshot, NULL, NULL, out, error);
 }
 
 firn_status firn_table_live_files_matching(firn_table *table, const firn_snapshot *snapshot,

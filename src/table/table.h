@@ -71,6 +71,10 @@ typedef struct firn_live_files {
  */
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error);
+/** Likewise, but manifests that `known` (nullable) has of another snapshot of the table are not read again (where a filter chose, those that it left out are). What comes from there points into `known`, which has to live longer than `out`. */
+firn_status firn_table_live_files_after(firn_table *table, const firn_snapshot *snapshot,
+                                        const firn_live_files *known, firn_live_files *out,
+                                        firn_error *error);
 /**
  * Those of the manifests whose partition summaries may match a filter (NULL: of all); the other manifests are not opened. What is here of a partition that may match is complete, its delete files
  * too: only what global equality deletes reach beyond that is not.

@@ -25,7 +25,8 @@ static firn_status look_at_current(firn_table *table, firn_compact_batch *batch,
     if (batch->current_paths == NULL) return firn_fail_memory(error);
     firn_live_files *files = &batch->current;
     if (files->arena == NULL) {
-        FIRN_TRY(firn_table_live_files(table, table->snapshot, files, error));
+        FIRN_TRY(
+            firn_table_live_files_after(table, table->snapshot, &batch->plan->files, files, error));
     } else {
         FIRN_TRY(firn_table_live_files_move(table, table->snapshot, files, error));
     }
