@@ -105,7 +105,7 @@ def replaced(table, before, ref):
 def nothing_left(table):
     """No file below the table that nothing refers to and that the kit did not make: firn would have left it behind."""
     location, metadata = table.current()
-    wanted = {location, *table.made} | {e["metadata-file"] for e in metadata["metadata-log"]}
+    wanted = {location} | table.made | table.was_current
     for entry in metadata["snapshots"]:
         wanted.add(entry["manifest-list"])
         for record in reader.manifests(entry):

@@ -31,7 +31,7 @@ class Table:
     def __init__(self, folder, version=2, fields=columns.FIRST_FIELDS, spec=(), properties=None, seed=0, scheme="",
                  name="db.t", create=True):
         self.folder, self.name, self.dice, self.odd_paths = folder, name, random.Random(seed), False
-        self.made = set()  # what this writer made, committed or not
+        self.made, self.was_current = set(), set()  # what this writer made, committed or not; metadata files seen
         self.root = os.path.join(folder, "t")
         self.location = scheme + self.root
         self.database = os.path.join(folder, "catalog.db")
@@ -77,7 +77,10 @@ class Table:
     def current(self):
         """(location of the current metadata, the document)."""
         location = reader.catalog_location(self.database, self.name)
-        return location, reader.document(location)
+        document = reader.document(location)
+        # The log forgets the oldest, which are files of the table all the same.
+        self.was_current |= {location} | {e["metadata-file"] for e in document.get("metadata-log", [])}
+        return location, document
 
     def state(self, ref="main"):
         _, metadata = self.current()
