@@ -39,12 +39,18 @@ static firn_status mark_outputs(const firn_compact_state *state,
     return FIRN_OK;
 }
 
-/** What lies in manifests that were not opened may need those that are for every partition. */
+/**
+ * What lies in manifests that were not opened may need those that are for every partition. What is for one data file leaves with it: a vector
+ * must (specification, "Delete Formats").
+ */
 static void keep_global(const firn_compact_state *state, mark *marks) {
     const firn_live_files *files = state->files;
     for (size_t i = 0; i < files->delete_count && files->filtered; i++) {
+        const firn_data_file *deletes = &files->deletes[i].entry.file;
+        firn_slice only;
+        if (firn_delete_single_file(deletes, &only)) continue;
         const firn_partition_spec *spec =
-            firn_table_metadata_spec(state->metadata, files->deletes[i].entry.file.spec_id);
+            firn_table_metadata_spec(state->metadata, deletes->spec_id);
         if (spec == NULL || firn_partition_spec_is_unpartitioned(spec)) marks[i].needed = true;
     }
 }

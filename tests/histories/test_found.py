@@ -1,0 +1,51 @@
+"""What random histories once found wrong, each as the short history that shows it."""
+import shutil
+import tempfile
+
+import world as ground
+import checks
+import firn_steps
+import kit
+import steps
+
+
+def in_world(test):
+    def run():
+        folder = tempfile.mkdtemp(prefix="firn-found-")
+        try:
+            test(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    run.__name__ = test.__name__
+    return run
+
+
+def unpartitioned(folder, version):
+    """A world whose first spec has no fields."""
+    world = ground.World(folder, 1, (), version)
+    world.table.update(lambda m: m["partition-specs"].append({"spec-id": 1, "fields": []}) or m.update({"default-spec-id": 1}))
+    return world
+
+
+@in_world
+def vectors_leave_with_their_files(folder):
+    """A compaction of the files that a filter selects removes their vectors, in tables without partitions too."""
+    world = unpartitioned(folder, 3)
+    dice = world.table.dice
+    for _ in range(3):
+        change, rows = steps.begin(world, dice, "main")
+        fresh = world.new_rows(dice, 4, {steps.columns.PART: "a"})
+        change.add(change.data_file(fresh, 1, []))
+        world.commit(change, "append", {**rows, **{r[steps.columns.UID]: r for r in fresh}}, [r[steps.columns.UID] for r in fresh])
+    change, rows = steps.begin(world, dice, "main")
+    gone = [change.base.rows_of(entry)[1].values[steps.columns.UID] for entry in change.base.data]
+    change.add(*change.vectors([(entry, {1}) for entry in change.base.data]))
+    world.commit(change, "delete", {u: v for u, v in rows.items() if u not in gone})
+    report, _ = firn_steps.rewrite(world, "main", "compact", *world.table.arguments, "--rewrite-all", "--where", "part = 'a'")
+    kit.check(report["committed"], "nothing was committed")
+    checks.books(world.table)
+    checks.same_as_model(world)
+    kit.check(not world.table.state().deletes, "no vector is left")
+
+
+kit.main([vectors_leave_with_their_files])
