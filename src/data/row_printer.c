@@ -1,11 +1,14 @@
 #include "data/row_printer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/vector.h"
 #include "data/csv.h"
+#include "data/variant_text.h"
+#include "iceberg/primitive.h"
 
 /* A row longer than this is refused rather than held. */
 #define LONGEST_ROW ((size_t)2 << 30)
@@ -87,7 +90,7 @@ static firn_status make_members(firn_row_printer *printer, const firn_type *type
     return FIRN_OK;
 }
 
-/* Of every leaf, also of those within a variant, which have no type of their own. */
+/* Of every leaf. Those that make up a variant are read as bytes. */
 static void init_cursors(firn_row_printer *printer, const print_node *node) {
     for (size_t i = 0; i < node->member_count; i++) {
         const print_node *member = &node->members[i];
@@ -97,8 +100,9 @@ static void init_cursors(firn_row_printer *printer, const print_node *node) {
             continue;
         }
         const firn_row_file *source = printer->source;
-        const firn_type *type =
-            member->field->type->kind == FIRN_TYPE_VARIANT ? NULL : member->field->type;
+        const firn_type *type = member->field->type->kind == FIRN_TYPE_VARIANT
+                                    ? firn_primitive_type(FIRN_TYPE_BINARY)
+                                    : member->field->type;
         int32_t end = member->node->first_leaf + member->node->leaf_count;
         for (int32_t leaf = member->node->first_leaf; leaf < end; leaf++) {
             firn_row_cursor_init(&printer->cursors[leaf], source->location, type,
@@ -140,29 +144,34 @@ static firn_status find_filter_columns(firn_row_printer *printer, firn_error *er
     return FIRN_OK;
 }
 
-/* Values of these types have no text here. */
-static firn_status check_text(const firn_field *field, firn_error *error) {
-    firn_type_kind kind = field->type->kind;
-    if (kind == FIRN_TYPE_VARIANT || kind == FIRN_TYPE_GEOMETRY || kind == FIRN_TYPE_GEOGRAPHY) {
+/* Of what is shown: geospatial values have no text here, and variants only where the file stores each in one piece. */
+static firn_status check_text(const print_node *node, const char *location, firn_error *error) {
+    firn_type_kind kind = node->field->type->kind;
+    if (kind == FIRN_TYPE_GEOMETRY || kind == FIRN_TYPE_GEOGRAPHY) {
         return firn_fail(error, FIRN_UNSUPPORTED, "column \"%s\": values of type %s can't be shown",
-                         field->name, field->type->text);
+                         node->field->name, node->field->type->text);
     }
-    for (size_t i = 0; i < field->type->field_count; i++) {
-        FIRN_TRY(check_text(&field->type->fields[i], error));
+    if (kind == FIRN_TYPE_VARIANT && node->node->leaf_count != 2) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "%s: column \"%s\": shredded variants can't be shown", location,
+                         node->field->name);
+    }
+    for (size_t i = 0; i < node->member_count; i++) {
+        FIRN_TRY(check_text(&node->members[i], location, error));
     }
     return FIRN_OK;
 }
 
 static firn_status set_up(firn_row_printer *printer, firn_error *error) {
-    for (size_t i = 0; i < printer->selection->shown_count; i++) {
-        FIRN_TRY(check_text(&printer->selection->schema->root.fields[i], error));
-    }
     const firn_row_file *source = printer->source;
     printer->arena = firn_arena_new();
     printer->cursors = firn_alloc_zeroed(source->projection->leaf_count, sizeof *printer->cursors);
     if (printer->arena == NULL || printer->cursors == NULL) return firn_fail_memory(error);
     printer->root.node = source->output->root;
     FIRN_TRY(make_members(printer, &printer->selection->schema->root, &printer->root, error));
+    for (size_t i = 0; i < printer->selection->shown_count; i++) {
+        FIRN_TRY(check_text(&printer->root.members[i], source->location, error));
+    }
     init_cursors(printer, &printer->root);
     return find_filter_columns(printer, error);
 }
@@ -328,6 +337,33 @@ static firn_status print_leaf(firn_row_printer *printer, firn_row_cursor *cursor
     return firn_row_cursor_next(cursor, error);
 }
 
+/* JSON text as a text: which of JSON's types a variant has is not for the reader of a column to meet. */
+static firn_status print_variant(firn_row_printer *printer, const print_node *member, bool quoted,
+                                 firn_error *error) {
+    const firn_parquet_node *const *leaves = member->node->children;
+    size_t value_index = strcmp(leaves[0]->element->name, "value") == 0 ? 0 : 1;
+    firn_row_cursor *metadata = &printer->cursors[leaves[1 - value_index]->first_leaf];
+    firn_row_cursor *value = &printer->cursors[leaves[value_index]->first_leaf];
+    firn_value parts[2] = {0};
+    if (value->definition_level != value->output->maximum_definition_level) {
+        return uneven(printer, value, error);
+    }
+    FIRN_TRY(firn_row_cursor_value(metadata, &parts[0], error));
+    FIRN_TRY(firn_row_cursor_value(value, &parts[1], error));
+    firn_buffer_clear(&printer->scratch);
+    firn_status status =
+        firn_variant_print(parts[0].as.bytes, parts[1].as.bytes, &printer->scratch, error);
+    if (status != FIRN_OK) {
+        return firn_error_wrap(error, status, "%s: column \"%s\"", printer->source->location,
+                               member->field->name);
+    }
+    firn_value text = {.kind = FIRN_TYPE_STRING, .as.bytes = firn_buffer_slice(&printer->scratch)};
+    FIRN_TRY(firn_value_print(firn_primitive_type(FIRN_TYPE_STRING), &text, quoted, &printer->text,
+                              error));
+    FIRN_TRY(firn_row_cursor_next(metadata, error));
+    return firn_row_cursor_next(value, error);
+}
+
 /* What a null under a column of row lineage stands for (specification, "Row lineage assignment"); -1: null. */
 static firn_status inherited(const firn_row_printer *printer, const firn_row_cursor *cursor,
                              int64_t *out, firn_error *error) {
@@ -370,6 +406,7 @@ static firn_status print_member(firn_row_printer *printer, const print_node *mem
     firn_type_kind kind = member->field->type->kind;
     if (kind == FIRN_TYPE_STRUCT)
         return print_members(printer, member, member->member_count, error);
+    if (kind == FIRN_TYPE_VARIANT) return print_variant(printer, member, true, error);
     if (kind != FIRN_TYPE_LIST && kind != FIRN_TYPE_MAP)
         return print_leaf(printer, cursor, true, error);
     uint8_t present = node->children[0]->definition_level;
@@ -456,12 +493,16 @@ static firn_status print_csv_field(firn_row_printer *printer, const print_node *
     if (node == NULL) return FIRN_OK;
     firn_row_cursor *cursor = &printer->cursors[node->first_leaf];
     bool defined = cursor->definition_level >= node->definition_level;
-    bool is_leaf = node->element->has_type;
+    bool is_variant = member->field->type->kind == FIRN_TYPE_VARIANT;
     int64_t number = -1;
     if (!defined) FIRN_TRY(inherited(printer, cursor, &number, error));
     firn_buffer_clear(&printer->text);
-    FIRN_TRY(is_leaf && defined ? print_leaf(printer, cursor, false, error)
-                                : print_member(printer, member, error));
+    if (defined && is_variant) {
+        FIRN_TRY(print_variant(printer, member, false, error));
+    } else {
+        FIRN_TRY(defined && node->element->has_type ? print_leaf(printer, cursor, false, error)
+                                                    : print_member(printer, member, error));
+    }
     if (!defined && number < 0) return FIRN_OK;
     return firn_csv_append(&printer->line, firn_buffer_slice(&printer->text), error);
 }
