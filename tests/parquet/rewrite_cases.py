@@ -314,7 +314,7 @@ def make_case(dice, folder):
 FORM_ROWS = 3000
 
 
-def form_table(dice, first, unique):
+def form_table(dice, first, unique, rows=FORM_ROWS):
     """Flat, nullable and nested columns whose values are all different, or few."""
     count = iter(range(first * 100, first * 100 + (1 << 30)))
 
@@ -325,7 +325,7 @@ def form_table(dice, first, unique):
         return None if dice.random() < 0.2 else one()
 
     def column(kind, one):
-        return pa.array([one() for _ in range(FORM_ROWS)], kind)
+        return pa.array([one() for _ in range(rows)], kind)
     arrays = {
         "id": column(pa.int64(), number),
         "name": column(pa.string(), lambda: f"name {number()}"),
@@ -366,10 +366,16 @@ def make_forms(folder, version, codec):
                 table = table.filter(pa.array([row in kept for row in range(FORM_ROWS)]))
             slices.append(table)
         lines.append("group")
+    # Pages of indices that are large enough to stay as they are.
+    number = len(slices)
+    slices.append(form_table(dice, 0, False, 21000))
+    pq.write_table(slices[-1], f"{folder}/in{number}.parquet", compression=codec, data_page_version=f"{version}.0",
+                   write_page_index=True)
+    lines += [f"input in{number}.parquet", f"piece {number} 0 0 21000"]
     whole = pa.concat_tables(slices)
     pq.write_table(whole, f"{folder}/expected.parquet")
     pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet")
-    lines += [f"page_version {version}", "dictionary 2097152", f"codec {CODECS[codec]}", "copy 1", "expect joined",
+    lines += [f"page_version {version}", "dictionary 2097152", f"codec {CODECS[codec]}", "copy 1", "expect joined", "expect copied",
               "expect moved_dictionary", "expect remapped", "expect encoded", ""]
     with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
