@@ -22,6 +22,25 @@ static firn_status check_fill(const firn_parquet_rewriter *rewriter, firn_error 
                      "only nulls of a flat, optional column of INT64 can be filled");
 }
 
+static bool rows_before(firn_parquet_rewriter *rewriter, int64_t *out) {
+    const firn_parquet_piece *piece = rewriter->piece;
+    if (rewriter->numbered_file != piece->file || rewriter->numbered_group > piece->row_group) {
+        rewriter->numbered_file = piece->file;
+        rewriter->numbered_group = 0;
+        rewriter->numbered_rows = 0;
+    }
+    while (rewriter->numbered_group < piece->row_group) {
+        int64_t rows = piece->file->metadata->row_groups[rewriter->numbered_group].num_rows;
+        if (__builtin_add_overflow(rewriter->numbered_rows, rows, &rewriter->numbered_rows)) {
+            rewriter->numbered_file = NULL;
+            return false;
+        }
+        rewriter->numbered_group++;
+    }
+    *out = rewriter->numbered_rows;
+    return true;
+}
+
 firn_status firn_parquet_set_fill(firn_parquet_rewriter *rewriter, firn_error *error) {
     const firn_parquet_piece *piece = rewriter->piece;
     rewriter->fill = FIRN_PARQUET_FILL_NONE;
@@ -32,12 +51,9 @@ firn_status firn_parquet_set_fill(firn_parquet_rewriter *rewriter, firn_error *e
     if (base == -1) return FIRN_OK;
     bool bad = base < 0;
     if (rewriter->mapping->fill == FIRN_PARQUET_FILL_ROW_NUMBER) {
-        int64_t last;
-        for (size_t i = 0; i < piece->row_group; i++) {
-            bad |=
-                __builtin_add_overflow(base, piece->file->metadata->row_groups[i].num_rows, &base);
-        }
-        bad |= __builtin_add_overflow(base, rewriter->rows.of_group, &last);
+        int64_t before = 0, last = 0;
+        bad |= !rows_before(rewriter, &before) || __builtin_add_overflow(base, before, &base) ||
+               __builtin_add_overflow(base, rewriter->rows.of_group, &last);
     }
     if (bad) return firn_fail(error, FIRN_INVALID, "a fill value out of range");
     rewriter->fill = rewriter->mapping->fill;

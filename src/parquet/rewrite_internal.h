@@ -75,9 +75,13 @@ typedef struct firn_parquet_rewriter {
     const firn_parquet_leaf *input; /**< NULL where there is none */
     firn_parquet_rows rows;
     firn_parquet_fill fill; /**< NONE also where the piece has no value for it */
-    int64_t fill_base;  /**< of the row group's first row, where rows are numbered; -1 for none */
-    bool may_copy;      /**< compressed values may stay */
-    int64_t rows_begun; /**< in the input chunk, before the page at hand */
+    int64_t fill_base; /**< of the row group's first row, where rows are numbered; -1 for none */
+    /* Rows of a file before a row group: pieces come in order, so that few row groups are summed up. */
+    const firn_parquet_file *numbered_file;
+    size_t numbered_group;
+    int64_t numbered_rows;
+    bool may_copy;         /**< compressed values may stay */
+    int64_t rows_begun;    /**< in the input chunk, before the page at hand */
     int64_t copied_values; /**< of the piece, in pages without bounds of their own */
     bool index_loaded;
     firn_parquet_column_index column_index; /**< in `index_arena`; empty where there is none */
