@@ -23,6 +23,7 @@ _firn_options_of()
             echo "$common $catalog --ref --yes --dry-run --lock-timeout --memory --threads"
             ;;
         upgrade) echo "$common $catalog --to --yes --dry-run --lock-timeout" ;;
+        verify) echo "$common $catalog --ref --deep --memory --threads" ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
             case "$2" in
@@ -45,7 +46,7 @@ _firn()
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs="tables describe snapshots refs files manifests history scan plan compact
-        rewrite-deletes remove-dangling-deletes upgrade catalog parquet doctor config demo help"
+        rewrite-deletes remove-dangling-deletes upgrade verify catalog parquet doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in

@@ -17,7 +17,7 @@ typedef struct firn_options {
     const char *output, *compression;                  /**< likewise */
     const char *columns, *where, *format;              /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
-    bool pages, force, explain, no_joined_pages, partial_progress;
+    bool pages, force, explain, no_joined_pages, deep, partial_progress;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;
@@ -46,7 +46,8 @@ enum {
     FIRN_OPTIONS_FILTER = 1024,  /**< --where */
     FIRN_OPTIONS_SCAN = 2048,    /**< --columns, --limit, --format */
     FIRN_OPTIONS_LOCK = 4096,    /**< --lock-timeout */
-    FIRN_OPTIONS_UPGRADE = 8192  /**< --to */
+    FIRN_OPTIONS_UPGRADE = 8192, /**< --to */
+    FIRN_OPTIONS_VERIFY = 16384  /**< --deep */
 };
 
 typedef enum firn_option_kind {

@@ -16,6 +16,7 @@
 #define MERGE FIRN_OPTIONS_MERGE
 #define FILTER FIRN_OPTIONS_FILTER
 #define SCAN FIRN_OPTIONS_SCAN
+#define VERIFY FIRN_OPTIONS_VERIFY
 #define MANY FIRN_MAX_ARGUMENTS
 
 const firn_verb firn_verb_table[] = {
@@ -109,6 +110,17 @@ const firn_verb firn_verb_table[] = {
      "version can't be taken back, and programs that don't know it can't read the table any more. "
      "Without --yes it shows what would change.",
      firn_command_upgrade},
+    {"verify", "TABLE", 1, 1, COMMON | CATALOG | REF | VERIFY | RESOURCES,
+     "check whether a table keeps its promises",
+     "Looks whether everything that the table names, over all of its snapshots or in that of "
+     "--ref, "
+     "is there with the recorded size; whether manifest lists, manifests and footers agree on "
+     "files, rows, partition values and bounds; whether sequence numbers and row ids are sound; "
+     "whether files are live twice and deletes point at something. With --deep every value is "
+     "decoded and every deleted row looked up.\n\n"
+     "Findings are errors (readers fail or read wrong rows), warnings and notes, each with what to "
+     "do. Ends with exit code 8 for an error or a warning. Changes nothing.",
+     firn_command_verify},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "

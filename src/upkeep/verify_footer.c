@@ -1,0 +1,114 @@
+/** What a data file's footer says, and what the manifest says of the file. */
+#include <math.h>
+
+#include "data/data_source.h"
+#include "data/plain_value.h"
+#include "parquet/statistics.h"
+#include "upkeep/verify_internal.h"
+
+/** Whether the column is stored as its type is today: then statistics are values of that type. */
+static bool has_own_form(const firn_parquet_schema_element *element, const firn_type *type) {
+    firn_parquet_schema_element own = {0};
+    if (firn_plain_form_of_type(type, &own, NULL) != FIRN_OK) return false;
+    return own.type == element->type && own.type_length == element->type_length &&
+           own.logical.kind == element->logical.kind &&
+           firn_parquet_order_of(element) != FIRN_PARQUET_ORDER_NONE;
+}
+
+static bool is_nan(const firn_value *value) {
+    return (value->kind == FIRN_TYPE_FLOAT && isnan(value->as.float32)) ||
+           (value->kind == FIRN_TYPE_DOUBLE && isnan(value->as.float64));
+}
+
+/**
+ * Whether the manifest's bound leaves out a value that the file has: sign 1 for a lower bound above the least value, -1 for an upper one below
+ * the greatest.
+ */
+static bool leaves_out(const firn_type *type, firn_slice bound, firn_slice statistic, int sign) {
+    firn_value ours, theirs;
+    if (bound.data == NULL || statistic.data == NULL) return false;
+    if (firn_value_from_bytes(type, bound, &ours, NULL) != FIRN_OK) return false;
+    if (firn_plain_to_value(type, statistic, &theirs, NULL) != FIRN_OK) return false;
+    if (is_nan(&ours) || is_nan(&theirs)) return false;
+    /* Zeros of either sign are equal to whoever filters. */
+    if (ours.kind == FIRN_TYPE_FLOAT) {
+        ours.as.float32 += 0.0f;
+        theirs.as.float32 += 0.0f;
+    } else if (ours.kind == FIRN_TYPE_DOUBLE) {
+        ours.as.float64 += 0.0;
+        theirs.as.float64 += 0.0;
+    }
+    return sign * firn_value_compare(&ours, &theirs) > 0;
+}
+
+static firn_status check_bounds(const firn_data_file *file, const firn_field *field,
+                                const firn_parquet_statistics *statistics, firn_verification *out,
+                                firn_error *error) {
+    firn_slice lower = {0}, upper = {0};
+    (void)firn_bound_map_get(&file->lower_bounds, field->id, &lower);
+    (void)firn_bound_map_get(&file->upper_bounds, field->id, &upper);
+    bool minimum = !statistics->has_min_exact || statistics->min_exact;
+    bool maximum = !statistics->has_max_exact || statistics->max_exact;
+    const char *which = NULL;
+    if (minimum && leaves_out(field->type, lower, statistics->min_value, 1)) which = "lower";
+    if (maximum && leaves_out(field->type, upper, statistics->max_value, -1)) which = "upper";
+    if (which == NULL) return FIRN_OK;
+    return firn_verify_add(out, error, FIRN_VERIFY_ERROR, "bounds", file->path, FIRN_VERIFY_WRITER,
+                           "the manifest's %s bound of column %s leaves out values that the "
+                           "footer's statistics show; filters lose rows by it",
+                           which, field->name);
+}
+
+static bool is_own_column(const firn_parquet_leaf *leaf) {
+    const firn_parquet_schema_element *element = leaf->node->element;
+    return leaf->maximum_repetition_level == 0 && element->has_field_id;
+}
+
+static firn_status check_columns(const firn_schema *schema, const firn_parquet_file *parquet,
+                                 const firn_data_file *file, firn_verification *out,
+                                 firn_error *error) {
+    for (size_t i = 0; i < parquet->schema->leaf_count; i++) {
+        const firn_parquet_leaf *leaf = &parquet->schema->leaves[i];
+        if (!is_own_column(leaf)) continue;
+        const firn_field *field = firn_schema_find(schema, leaf->node->element->field_id);
+        if (field == NULL || firn_type_is_nested(field->type->kind) ||
+            field->type->kind == FIRN_TYPE_UUID ||
+            !has_own_form(leaf->node->element, field->type)) {
+            continue;
+        }
+        size_t before = out->findings.count;
+        for (size_t group = 0; group < parquet->metadata->row_group_count; group++) {
+            const firn_parquet_row_group *row_group = &parquet->metadata->row_groups[group];
+            FIRN_TRY(check_bounds(file, field, &row_group->columns[i].statistics, out, error));
+            if (out->findings.count > before) break;
+        }
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_verify_footer(firn_verifier *verifier, const firn_data_file *file,
+                               firn_verification *out, firn_error *error) {
+    firn_data_source *source = NULL;
+    firn_error problem;
+    firn_error_clear(&problem);
+    firn_status status = firn_data_source_open(verifier->table->storage, file, &source, &problem);
+    if (status != FIRN_OK) {
+        return firn_verify_take(out, status, &problem, "footer", file->path, FIRN_VERIFY_RESTORE,
+                                error);
+    }
+    const firn_parquet_file *parquet = firn_data_source_parquet(source);
+    out->footers++;
+    out->rows += parquet->metadata->num_rows;
+    if (parquet->metadata->num_rows != file->record_count) {
+        FIRN_CHECK(
+            firn_verify_add(out, error, FIRN_VERIFY_ERROR, "rows", file->path, FIRN_VERIFY_WRITER,
+                            "it has %lld rows, and its manifest counts %lld",
+                            (long long)parquet->metadata->num_rows, (long long)file->record_count));
+    }
+    if (file->content == FIRN_CONTENT_DATA && file->format == FIRN_FILE_PARQUET) {
+        FIRN_CHECK(check_columns(verifier->table->metadata->schema, parquet, file, out, error));
+    }
+out:
+    firn_data_source_close(source);
+    return status;
+}

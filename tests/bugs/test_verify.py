@@ -1,0 +1,196 @@
+"""`firn verify` on tables that were broken on purpose, one way each, and on the same tables before."""
+import glob
+import json
+import os
+
+import bugkit
+import fx_json
+import fx_table
+import kit
+from bugkit import check, firn
+
+
+def findings(table, *options):
+    done = firn("verify", *table.arguments, "--json", *options, expect=(0, 8))
+    document = json.loads(done.stdout)
+    faults = [f for f in document["findings"] if f["severity"] != "note"]
+    check((done.returncode == 8) == bool(faults), f"exit code {done.returncode} with {faults}")
+    return document["findings"]
+
+
+def clean(table):
+    found = findings(table) + findings(table, "--deep")
+    check(not found, f"a table that is whole: {found}")
+
+
+def caught(table, kind, words, severity="error", options=()):
+    found = findings(table, *options)
+    hits = [f for f in found if f["kind"] == kind and words in f["message"] and f["severity"] == severity]
+    check(hits, f"{kind} '{words}' was not found, but {found}")
+    check(all(f["advice"] for f in found), "a finding without advice")
+    text = firn("verify", *table.arguments, *options, expect=(0, 8)).stdout
+    check(hits[0]["message"] in text and hits[0]["severity"] in text, "text says less than JSON")
+
+
+def filled(version=2, **more):
+    table = fx_table.Table(version, **more)
+    table.fill(3)
+    table.save()
+    return table
+
+
+def missing_files():
+    table = filled()
+    clean(table)
+    os.remove(table.live_entries()[0]["data_file"]["file_path"])
+    caught(table, "missing", "a data file is not there")
+    for pattern, what in (("*-m0.avro", "a manifest is not there"), ("*-snap.avro", "a manifest list is not there")):
+        table = filled()
+        os.remove(glob.glob(table.path("metadata", pattern))[0])
+        caught(table, "missing", what)
+    table = filled()
+    table.metadata["metadata-log"] = [{"timestamp-ms": fx_json.NOW, "metadata-file": table.path("metadata", "gone.json")}]
+    table.save()
+    caught(table, "missing", "a metadata file of the log is not there", "warning")
+    table.metadata["metadata-log"] = []
+    table.metadata["statistics"] = [{"snapshot-id": table.metadata["current-snapshot-id"], "statistics-path": table.path("metadata", "x.stats"),
+                                     "file-size-in-bytes": 10, "file-footer-size-in-bytes": 5, "blob-metadata": []}]
+    table.save()
+    caught(table, "missing", "a statistics file is not there", "warning")
+    with open(table.path("metadata", "x.stats"), "wb") as file:
+        file.write(b"12345678901")
+    caught(table, "size", "a statistics file has 11 bytes, and 10 are recorded", "warning")
+
+
+def files_of_every_snapshot():
+    table = fx_table.Table()
+    old = table.data([{"id": 1, "name": "a"}])
+    table.snapshot([table.manifest([table.entry(old)])])
+    table.snapshot([table.manifest([table.entry(table.data([{"id": 2, "name": "b"}]))])], operation="overwrite")
+    table.save()
+    clean(table)
+    os.remove(old["file_path"])
+    caught(table, "missing", "a data file is not there")
+    check(not findings(table, "--ref", "main"), "the file is no part of main")
+
+
+def sizes_and_rows():
+    table = fx_table.Table()
+    file = table.data([{"id": 1, "name": "a"}])
+    table.snapshot([table.manifest([table.entry({**file, "file_size_in_bytes": 7})])])
+    table.save()
+    caught(table, "size", "and 7 are recorded")
+    table = fx_table.Table()
+    file = table.data([{"id": 1, "name": "a"}])
+    table.snapshot([table.manifest([table.entry({**file, "record_count": 5})])])
+    table.save()
+    caught(table, "rows", "it has 1 rows, and its manifest counts 5")
+    table = filled()
+    path = table.live_entries()[0]["data_file"]["file_path"]
+    size = os.path.getsize(path)
+    with open(path, "r+b") as whole:
+        whole.truncate(size - 4)
+        whole.seek(0, 2)
+        whole.write(b"XXXX")
+    caught(table, "footer", "")
+
+
+def counts():
+    for key, words in (("added_files_count", "counts 2 added files, and it has 1"), ("added_rows_count", "counts 2 added rows, and it has 1"),
+                       ("existing_files_count", "counts 2 existing files, and it has 0"), ("deleted_rows_count", "counts 2 deleted rows, and it has 0")):
+        table = fx_table.Table()
+        table.snapshot([table.manifest([table.entry(table.data([{"id": 1, "name": "a"}]))], listed={key: 2})])
+        table.save()
+        caught(table, "counts", words)
+    table = filled()
+    table.metadata["snapshots"][-1]["summary"]["total-records"] = "12345"
+    table.save()
+    caught(table, "summary", "total-records 12345, and it is 9", "warning")
+
+
+def summaries():
+    spec = [fx_json.spec_field(2, "name")]
+
+    def made(value, summary):
+        table = fx_table.Table(spec=spec)
+        file = table.data([{"id": 1, "name": value}], [value])
+        table.snapshot([table.manifest([table.entry(file)], listed={"partitions": [summary]})])
+        table.save()
+        return table
+
+    whole = {"contains_null": False, "contains_nan": False, "lower_bound": b"a", "upper_bound": b"c"}
+    clean(made("b", whole))
+    caught(made("d", whole), "summaries", "lies outside the bounds")
+    caught(made("A", whole), "summaries", "lies outside the bounds")
+    caught(made(None, whole), "summaries", "a partition value is null")
+
+
+def bounds():
+    def made(lower, upper):
+        table = fx_table.Table()
+        file = table.data([{"id": 5, "name": "m"}, {"id": 9, "name": "n"}], lower_bounds=[{"key": 1, "value": lower.to_bytes(8, "little")}],
+                          upper_bounds=[{"key": 1, "value": upper.to_bytes(8, "little")}])
+        table.snapshot([table.manifest([table.entry(file)])])
+        table.save()
+        return table
+
+    clean(made(5, 9))
+    clean(made(1, 20))
+    caught(made(6, 9), "bounds", "lower bound of column id leaves out values")
+    caught(made(5, 8), "bounds", "upper bound of column id leaves out values")
+
+
+def sequence_numbers():
+    def made(listed=None, **numbers):
+        table = fx_table.Table()
+        table.snapshot([table.manifest([table.entry(table.data([{"id": 1, "name": "a"}]), **numbers)], listed=listed)])
+        table.save()
+        return table
+
+    clean(made())
+    caught(made({"min_sequence_number": 0}, status=0, sequence_number=1, file_sequence_number=0), "sequence", "above its file sequence number")
+    caught(made({"min_sequence_number": 0}, status=0, sequence_number=1, file_sequence_number=9), "sequence", "above the manifest's sequence number")
+    caught(made({"min_sequence_number": 1}, status=0, sequence_number=0, file_sequence_number=1), "sequence", "below min_sequence_number")
+    caught(made({"sequence_number": 7}), "sequence", "above the snapshot's 1")
+    table = made()
+    table.metadata["snapshots"][-1]["sequence-number"] = 9
+    table.metadata["last-sequence-number"] = 9
+    table.save()
+    clean(table)
+
+
+def duplicates():
+    table = fx_table.Table()
+    file = table.data([{"id": 1, "name": "a"}])
+    table.snapshot([table.manifest([table.entry(file)]), table.manifest([table.entry(file)])])
+    table.save()
+    caught(table, "duplicate", "is live twice in main")
+
+
+def row_ids():
+    def made(first, second, rows=2):
+        table = fx_table.Table(3)
+        files = [table.data([{"id": i, "name": "a"}], first_row_id=at) for i, at in enumerate((first, second))]
+        table.snapshot([table.manifest([table.entry(f, status=0, sequence_number=1, file_sequence_number=1) for f in files],
+                                       listed={"first_row_id": 0})], **{"first-row-id": 0, "added-rows": rows})
+        table.metadata["next-row-id"] = 2
+        table.save()
+        return table
+
+    clean(made(0, 1))
+    caught(made(0, 0), "row-ids", "are those of file")
+    caught(made(0, 5), "row-ids", "end above next-row-id")
+
+
+def contents():
+    table = filled()
+    path = table.live_entries()[0]["data_file"]["file_path"]
+    with open(path, "r+b") as file:
+        file.seek(6)
+        file.write(b"\xff\xff\xff\xff")
+    check(not findings(table), "only the values are wrong")
+    caught(table, "content", "", options=("--deep",))
+
+
+if __name__ == "__main__":
+    bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, sequence_numbers, duplicates, row_ids, contents])
