@@ -3,6 +3,23 @@
 #include "base/alloc.h"
 #include "data/rows.h"
 
+/* A variant without typed_value. */
+static bool is_unshredded(const firn_parquet_schema *output, const firn_field *field) {
+    const firn_parquet_node *node = firn_variant_node(output, field->id);
+    return node != NULL && node->child_count == 2 && node->leaf_count == 2;
+}
+
+/* Depth is bounded by that of the schema. */
+static bool has_text(const firn_parquet_schema *output, const firn_field *field) {
+    const firn_type *type = field->type;
+    if (type->kind == FIRN_TYPE_GEOMETRY || type->kind == FIRN_TYPE_GEOGRAPHY) return false;
+    if (type->kind == FIRN_TYPE_VARIANT) return is_unshredded(output, field);
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (!has_text(output, &type->fields[i])) return false;
+    }
+    return true;
+}
+
 static firn_status comparable_schema(const firn_rewrite_context *context, firn_arena *arena,
                                      firn_schema *out, firn_error *error) {
     const firn_type *root = &context->schema->root;
@@ -12,11 +29,8 @@ static firn_status comparable_schema(const firn_rewrite_context *context, firn_a
     out->root.fields = fields;
     out->root.field_count = 0;
     for (size_t i = 0; i < root->field_count; i++) {
-        const firn_type *type = root->fields[i].type;
-        if (type->kind == FIRN_TYPE_VARIANT || firn_type_has_kind(type, FIRN_TYPE_VARIANT)) {
-            continue;
-        }
-        fields[out->root.field_count++] = root->fields[i];
+        const firn_field *field = &root->fields[i];
+        if (has_text(context->output, field)) fields[out->root.field_count++] = *field;
     }
     return FIRN_OK;
 }
