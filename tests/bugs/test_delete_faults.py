@@ -1,5 +1,5 @@
 """
-Rewriting deletes and removing dangling ones while every call that changes something is killed or fails in turn, and every
+Rewriting deletes, removing dangling ones, and compacting what has deletes, while every call that changes something is killed or fails in turn, and every
 allocation: the table then has exactly its rows and its live files, and the next run does the job.
 """
 import os
@@ -18,7 +18,7 @@ ALLOCATION_STEP = int(os.environ.get("FIRN_ALLOCATION_STEP", "7"))
 
 
 class Case:
-    """A table of one format version that has something to do for both verbs; laid back before each run."""
+    """A table of one format version that has something to do for each verb; laid back before each run."""
 
     def __init__(self, verb, version):
         self.verb = verb
@@ -98,6 +98,7 @@ def case(verb, version, kind, operation=None):
 
 
 bugkit.main([case(verb, version, kind, operation)
-             for verb, version in (("rewrite-deletes", 2), ("rewrite-deletes", 3), ("remove-dangling-deletes", 2))
+             for verb, version in (("rewrite-deletes", 2), ("rewrite-deletes", 3), ("remove-dangling-deletes", 2),
+                                   ("compact", 2), ("compact", 3))
              for kind, operation in (("kill", None), ("kill-after", None), ("fail", None), ("fail-after", None),
                                      ("short", "write"), ("allocations", None))])
