@@ -31,6 +31,12 @@ firn_status firn_verify_add(firn_verification *out, firn_error *error,
     return firn_vector_push(&out->findings, error, finding);
 }
 
+void firn_verify_forget(firn_verification *out, size_t first) {
+    for (size_t i = first; i < out->findings.count; i++)
+        out->counts[out->findings.items[i].severity]--;
+    if (out->findings.count > first) out->findings.count = first;
+}
+
 static bool tells_of_the_file(firn_status status) {
     return status == FIRN_NOT_FOUND || status == FIRN_CORRUPT || status == FIRN_UNSUPPORTED ||
            status == FIRN_INVALID || status == FIRN_LIMIT || status == FIRN_IO;

@@ -23,6 +23,8 @@ typedef struct firn_verifier {
 firn_status firn_verify_add(firn_verification *out, firn_error *error,
                             firn_verify_severity severity, const char *kind, const char *file,
                             const char *advice, const char *format, ...) FIRN_PRINTF(7, 8);
+/** Takes findings back, from the number on. */
+void firn_verify_forget(firn_verification *out, size_t first);
 /** Makes a failure a finding where it tells of the file, not of the machine or the way to it: then OK. */
 firn_status firn_verify_take(firn_verification *out, firn_status status, firn_error *problem,
                              const char *kind, const char *file, const char *advice,

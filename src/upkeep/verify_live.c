@@ -108,10 +108,12 @@ firn_status firn_verify_live(firn_verifier *verifier, const firn_snapshot *snaps
     size_t faults = verifier->out->counts[FIRN_VERIFY_ERROR];
     firn_status status = firn_table_live_files(verifier->table, snapshot, &files, &problem);
     if (status != FIRN_OK) {
+        size_t before = verifier->out->findings.count;
+        status = firn_verify_take(verifier->out, status, &problem, "live-files", NULL,
+                                  FIRN_VERIFY_WRITER, error);
         /* What can't be read has been told by itself; what only shows here has not. */
-        if (faults > 0) return status == FIRN_NO_MEMORY ? firn_fail_memory(error) : FIRN_OK;
-        return firn_verify_take(verifier->out, status, &problem, "live-files", NULL,
-                                FIRN_VERIFY_WRITER, error);
+        if (faults > 0) firn_verify_forget(verifier->out, before);
+        return status;
     }
     FIRN_CHECK(check_duplicates(verifier, &files, ref, error));
     FIRN_CHECK(check_totals(verifier, snapshot, &files, error));
