@@ -62,6 +62,7 @@ static firn_status project_bucket(const projection *project, bool *done) {
 static void accept_wrapped_truncation(const projection *project) {
     int32_t width = project->field->transform.parameter;
     firn_value up = {.kind = project->field->source_type->kind};
+    if (width < 2) return;
     if (up.kind == FIRN_TYPE_INT) {
         up.as.int32 = INT32_MAX - width + 2;
     } else if (up.kind == FIRN_TYPE_LONG) {
@@ -69,7 +70,6 @@ static void accept_wrapped_truncation(const projection *project) {
     } else {
         return;
     }
-    if (width < 2) return;
     project->out->has_wrapped_up = true;
     project->out->wrapped_up = up;
 }
