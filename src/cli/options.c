@@ -217,7 +217,6 @@ static bool is_planned(const char *word) {
                                           "restore",
                                           "apply-properties",
                                           "maintain",
-                                          "verify",
                                           "health",
                                           "upgrade",
                                           "rollback",
