@@ -21,13 +21,37 @@ static void note_sequence_number(firn_deletes_work *work, size_t data, int64_t s
     if (sequence_number > *largest) *largest = sequence_number;
 }
 
+firn_status firn_deletes_check_rows(const firn_data_file *file, const firn_data_source *source,
+                                    firn_error *error) {
+    int64_t rows = firn_data_source_parquet(source)->metadata->num_rows;
+    if (rows == file->record_count) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
+                     file->path, (long long)file->record_count, (long long)rows);
+}
+
+/* A position behind the manifest's last row deletes nothing only if the manifest counts rightly: else the row would live again
+   once its delete file is replaced. Data file `data` is locked. */
+static firn_status check_last_row(firn_deletes_work *work, size_t data, firn_error *error) {
+    if (work->rows_checked[data]) return FIRN_OK;
+    const firn_data_file *file = &firn_deletes_data(work, data)->file;
+    firn_data_source *source = NULL;
+    firn_status status = firn_deletes_open(work, file, &source, error);
+    if (status == FIRN_OK) status = firn_deletes_check_rows(file, source, error);
+    firn_data_source_close(source);
+    if (status == FIRN_OK) work->rows_checked[data] = true;
+    return status;
+}
+
 static firn_status add_locked(firn_deletes_work *work, size_t data, const uint64_t *positions,
                               size_t count, int64_t sequence_number, firn_error *error) {
     int64_t rows = firn_deletes_data(work, data)->file.record_count;
     firn_roaring **set = set_of(work, data, error);
     if (set == NULL) return FIRN_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        if (positions[i] >= (uint64_t)rows) continue;
+        if (positions[i] >= (uint64_t)rows) {
+            FIRN_TRY(check_last_row(work, data, error));
+            continue;
+        }
         FIRN_TRY(firn_roaring_add(*set, positions[i], error));
         note_sequence_number(work, data, sequence_number);
     }
@@ -45,9 +69,12 @@ firn_status firn_deletes_add(firn_deletes_work *work, size_t data, const uint64_
 }
 
 /* Takes out what lies behind the last row. */
-static firn_status trim(firn_roaring *set, int64_t rows, firn_error *error) {
+static firn_status trim_locked(firn_deletes_work *work, size_t data, firn_roaring *set,
+                               firn_error *error) {
+    int64_t rows = firn_deletes_data(work, data)->file.record_count;
     uint64_t greatest = 0;
     if (!firn_roaring_maximum(set, &greatest) || greatest < (uint64_t)rows) return FIRN_OK;
+    FIRN_TRY(check_last_row(work, data, error));
     firn_roaring *behind = firn_roaring_new();
     if (behind == NULL) return firn_fail_memory(error);
     firn_status status = firn_roaring_add_range(behind, (uint64_t)rows, greatest + 1, error);
@@ -56,9 +83,9 @@ static firn_status trim(firn_roaring *set, int64_t rows, firn_error *error) {
     return status;
 }
 
-static firn_status add_set_locked(firn_deletes_work *work, size_t data,
-                                  const firn_roaring *positions, int64_t sequence_number,
-                                  firn_error *error) {
+static firn_status add_set_locked(firn_deletes_work *work, size_t data, firn_roaring *positions,
+                                  int64_t sequence_number, firn_error *error) {
+    FIRN_TRY(trim_locked(work, data, positions, error));
     if (firn_roaring_count(positions) == 0) return FIRN_OK;
     firn_roaring **set = set_of(work, data, error);
     if (set == NULL) return FIRN_NO_MEMORY;
@@ -68,13 +95,10 @@ static firn_status add_set_locked(firn_deletes_work *work, size_t data,
 
 firn_status firn_deletes_add_set(firn_deletes_work *work, size_t data, firn_roaring *positions,
                                  int64_t sequence_number, firn_error *error) {
-    firn_status status = trim(positions, firn_deletes_data(work, data)->file.record_count, error);
-    if (status == FIRN_OK) {
-        pthread_mutex_t *lock = &work->locks[data % FIRN_DELETES_LOCKS];
-        pthread_mutex_lock(lock);
-        status = add_set_locked(work, data, positions, sequence_number, error);
-        pthread_mutex_unlock(lock);
-    }
+    pthread_mutex_t *lock = &work->locks[data % FIRN_DELETES_LOCKS];
+    pthread_mutex_lock(lock);
+    firn_status status = add_set_locked(work, data, positions, sequence_number, error);
+    pthread_mutex_unlock(lock);
     firn_roaring_free(positions);
     return status;
 }
@@ -200,7 +224,9 @@ static firn_status prepare(firn_deletes_work *work, firn_error *error) {
     }
     for (size_t i = 0; i < count; i++) out->largest_sequence_number[i] = -1;
     work->has_vector = firn_arena_alloc(work->arena, count + 1, sizeof *work->has_vector);
-    return work->has_vector == NULL ? firn_fail_memory(error) : FIRN_OK;
+    work->rows_checked = firn_arena_alloc(work->arena, count + 1, sizeof *work->rows_checked);
+    if (work->has_vector == NULL || work->rows_checked == NULL) return firn_fail_memory(error);
+    return FIRN_OK;
 }
 
 static void drop_empty_sets(firn_deletes *out) {

@@ -21,6 +21,7 @@ typedef struct firn_deletes_work {
     pthread_mutex_t locks[FIRN_DELETES_LOCKS];
     pthread_mutex_t counters; /**< guards the counters of `out` */
     bool *has_vector;         /**< one per data file of the request */
+    bool *rows_checked; /**< one per data file: its row count is the manifest's; under its lock */
 } firn_deletes_work;
 
 /**
@@ -38,6 +39,10 @@ void firn_deletes_count(firn_deletes_work *work, int64_t delete_files, int64_t d
 /** Opens a data or delete file. Its error names the file. */
 firn_status firn_deletes_open(const firn_deletes_work *work, const firn_data_file *file,
                               firn_data_source **out, firn_error *error);
+
+/** CORRUPT where the manifest counts other rows than the opened data file has. */
+firn_status firn_deletes_check_rows(const firn_data_file *file, const firn_data_source *source,
+                                    firn_error *error);
 
 static inline const firn_manifest_entry *firn_deletes_data(const firn_deletes_work *work,
                                                            size_t data) {

@@ -257,6 +257,7 @@ static firn_status probe_data(data_probe *probe, const firn_data_file *file, fir
     firn_data_source *source = NULL;
     firn_status status;
     FIRN_CHECK(firn_deletes_open(work->deletes, file, &source, error));
+    FIRN_CHECK(firn_deletes_check_rows(file, source, error));
     FIRN_CHECK(firn_key_reader_open(
         &probe->reader, work->key, file, firn_table_metadata_spec(metadata, file->spec_id),
         metadata->format_version, firn_data_source_parquet(source), error));
@@ -278,8 +279,7 @@ static firn_status probe_file(void *context, size_t index, firn_error *error) {
     probe->threshold = firn_equality_rank(work->key, entry->sequence_number);
     probe->key = firn_buffer_with_maximum(SIZE_MAX);
     choose_scopes(probe, entry->sequence_number);
-    if (probe->scope_count > 0 && entry->file.record_count != 0 &&
-        !has_none_of_the_keys(work, &entry->file)) {
+    if (probe->scope_count > 0 && !has_none_of_the_keys(work, &entry->file)) {
         status = probe_data(probe, &entry->file, error);
     }
     firn_buffer_release(&probe->key);

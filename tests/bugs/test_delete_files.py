@@ -11,7 +11,7 @@ import fx_table
 import kit
 import pyarrow as pa
 import pyarrow.parquet as pq
-from bugkit import check, equal, firn_json
+from bugkit import check, equal, firn_json, refused
 from fx_deletes import PATH_ID, Builder, bounds, delete_files, equality, id_field, ids, positions, rows
 from fx_json import field
 
@@ -324,7 +324,23 @@ def a_dangling_delete_comes_to_life():
     equal(ids(build.table), [0, 2, 20, 21, 22], "rows")
 
 
-bugkit.main([report_96_equal_numbers, report_96_position_delete_of_the_same_number, report_100_dangling_position_deletes,
+def a_manifest_that_counts_too_few_rows():
+    """A deleted row behind the manifest's last one would live again once its delete was replaced: an error, nothing is changed."""
+    for version, count, what in [(v, c, w) for v in (2, 3) for c in (0, 4) for w in ("positions", "equality")]:
+        build = Builder(version=version)
+        data = build.table.data(rows(0, 5), record_count=count)
+        build.commit(data)
+        for n in (3, 4):
+            build.commit(positions(build.table, [(data["file_path"], n)]) if what == "positions" else equality(build.table, [n]))
+        table = build.save()
+        before = table.current_path()
+        for verb in ("rewrite-deletes", "compact"):
+            refused(verb, *table.arguments, "--yes", *(["--rewrite-all"] if verb == "compact" else []),
+                    words=[f"the manifest counts {count} rows", base(data)])
+        equal(table.current_path(), before, "the table stands as it stood")
+
+
+bugkit.main([a_manifest_that_counts_too_few_rows, report_96_equal_numbers, report_96_position_delete_of_the_same_number, report_100_dangling_position_deletes,
              report_107_a_shared_delete_file_stays, report_115_several_files_for_several_files,
              report_116_bounds_that_lie, report_117_the_spelling_of_a_path, equality_deletes_become_positions,
              nothing_to_gain, refused_by_name, beside_an_append, beside_a_file_within_reach,
