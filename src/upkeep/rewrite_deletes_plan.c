@@ -1,6 +1,9 @@
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/location.h"
 #include "base/machine.h"
+#include "base/map.h"
 #include "upkeep/rewrite_deletes_internal.h"
 
 #define DEFAULT_TARGET_BYTES ((int64_t)64 << 20)
@@ -93,6 +96,40 @@ static firn_status cover(firn_delete_planner *plan, firn_error *error) {
     return FIRN_OK;
 }
 
+static firn_status count_location(firn_map *covered, const char *path, bool add,
+                                  firn_error *error) {
+    char *key = firn_location_key(path);
+    if (key == NULL) return firn_fail_memory(error);
+    uintptr_t times = (uintptr_t)firn_map_get_text(covered, key);
+    firn_status status = FIRN_OK;
+    if (add) {
+        status = firn_map_set_text(covered, key, (void *)(uintptr_t)1, error);
+    } else if (times == 1) {
+        status = firn_map_set_text(covered, key, (void *)(uintptr_t)2, error);
+    } else if (times == 2) {
+        status = firn_fail(error, FIRN_CORRUPT,
+                           "data file %s is live twice: positions would delete rows of both", path);
+    }
+    firn_free(key);
+    return status;
+}
+
+/* Positions name a path: they can't tell two live entries of one path apart, as sequence numbers do for equality deletes. */
+static firn_status check_live_once(const firn_rewrite_deletes_plan *plan, firn_error *error) {
+    firn_map *covered = firn_map_new();
+    if (covered == NULL) return firn_fail_memory(error);
+    firn_status status = FIRN_OK;
+    for (size_t i = 0; status == FIRN_OK && i < plan->covered_count; i++) {
+        status = count_location(covered, plan->covered[i].data->entry.file.path, true, error);
+    }
+    for (size_t i = 0; status == FIRN_OK && plan->covered_count > 0 && i < plan->files.data_count;
+         i++) {
+        status = count_location(covered, plan->files.data[i].entry.file.path, false, error);
+    }
+    firn_map_free(covered);
+    return status;
+}
+
 static void remove_file(firn_rewrite_deletes_plan *out, const firn_live_file *deletes) {
     out->removed[out->removed_count++] = deletes;
     out->removed_bytes += firn_is_vector(deletes) ? deletes->entry.file.content_size_in_bytes
@@ -135,6 +172,7 @@ static firn_status make_plan(firn_delete_planner *plan, firn_error *error) {
     FIRN_TRY(firn_rewrite_deletes_choose(plan, error));
     FIRN_TRY(resolve(plan, error));
     FIRN_TRY(cover(plan, error));
+    FIRN_TRY(check_live_once(plan->out, error));
     return choose_removed(plan, error);
 }
 

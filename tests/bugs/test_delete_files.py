@@ -340,7 +340,21 @@ def a_manifest_that_counts_too_few_rows():
         equal(table.current_path(), before, "the table stands as it stood")
 
 
-bugkit.main([a_manifest_that_counts_too_few_rows, report_96_equal_numbers, report_96_position_delete_of_the_same_number, report_100_dangling_position_deletes,
+def a_data_file_that_is_live_twice():
+    """An equality delete takes the older entry's row only; positions would take both: an error, nothing is changed."""
+    for version in (2, 3):
+        build = Builder(version=version)
+        data = build.table.data(rows(0, 5))
+        build.commit(data)
+        build.commit(equality(build.table, [3]))
+        build.commit(equality(build.table, [4]), dict(data))
+        table = build.save()
+        before = table.current_path()
+        refused("rewrite-deletes", *table.arguments, "--yes", words=["is live twice", base(data)])
+        equal(table.current_path(), before, "the table stands as it stood")
+
+
+bugkit.main([a_data_file_that_is_live_twice, a_manifest_that_counts_too_few_rows, report_96_equal_numbers, report_96_position_delete_of_the_same_number, report_100_dangling_position_deletes,
              report_107_a_shared_delete_file_stays, report_115_several_files_for_several_files,
              report_116_bounds_that_lie, report_117_the_spelling_of_a_path, equality_deletes_become_positions,
              nothing_to_gain, refused_by_name, beside_an_append, beside_a_file_within_reach,
