@@ -2,6 +2,8 @@
 What writers do to a table: each step draws from its own dice, so that it is the same step whatever stood before it, and does
 nothing where it does not apply. STEPS names them with their weights.
 """
+import types
+
 import columns
 import files
 import fx_json
@@ -272,6 +274,28 @@ def upsert(world, dice):
     equality(world, dice, dice.choice([1, 3]))
 
 
+def checkpoint(world, dice):
+    """Rows that come and go within one commit: deletes by position reach data files of the same commit."""
+    change, rows = begin(world, dice)
+    if change.version < 2:
+        return
+    spec_id, spec = change.default_spec, change.spec(change.default_spec)
+    added, vectored = {}, []
+    for group in grouped(world.new_rows(dice, 8), lambda row: tuple(columns.partition_of(spec, row))):
+        partition, gone = columns.partition_of(spec, group[0]), [i for i in range(len(group)) if dice.random() < 0.4]
+        made = change.data_file(group, spec_id, partition)
+        change.add(made)
+        added.update({row[columns.UID]: row for i, row in enumerate(group) if i not in gone})
+        path = made[1]["file_path"]
+        if gone and change.version == 2:
+            change.add(change.position_deletes([(path, i) for i in gone], spec_id, partition))
+        elif gone:
+            vectored.append((types.SimpleNamespace(path=path, spec_id=spec_id, partition=partition), set(gone)))
+    if vectored:
+        change.add(*change.vectors(vectored))
+    world.commit(change, "overwrite" if len(change.added) > len(added) else "append", {**rows, **added}, added)
+
+
 # Evolution
 
 
@@ -436,4 +460,4 @@ def rollback(world, dice):
 
 
 STEPS = {append: 8, append_empty: 0.3, overwrite: 1, copy_on_write: 2, delete_files: 1, position_deletes: 4, vectors: 4, equality_deletes: 2,
-         upsert: 2, evolve: 3, evolve_spec: 1, upgrade: 0.4, branch_or_tag: 1, rollback: 0.5}
+         upsert: 2, checkpoint: 1.5, evolve: 3, evolve_spec: 1, upgrade: 0.4, branch_or_tag: 1, rollback: 0.5}
