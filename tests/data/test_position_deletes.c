@@ -84,6 +84,14 @@ static void test_spellings(void **state) {
     world_close(&w);
 }
 
+/* A data file whose rows can be counted, as they are where a position lies behind the last one. */
+static void add_written_data(delete_world *w, const char *path, int64_t sequence_number) {
+    static const int64_t numbers[10] = {0};
+    const world_column column = {
+        .name = "id", .id = 1, .type = FIRN_PARQUET_INT64, .numbers = numbers};
+    world_data(w, path, &column, 1, 10, sequence_number);
+}
+
 /* Older deletes, those behind the last row and those for other files take nothing. */
 static void test_scope(void **state) {
     (void)state;
@@ -93,8 +101,8 @@ static void test_scope(void **state) {
     firn_error error = {0};
     delete_world w;
     open_plain(&w, 2);
-    add_data(&w, "/t/a.parquet", 10, 2);
-    add_data(&w, "/t/b.parquet", 10, 3);
+    add_written_data(&w, "/t/a.parquet", 2);
+    add_written_data(&w, "/t/b.parquet", 3);
     add_deletes(&w, "/p1", paths, positions, 5, 2);
     add_deletes(&w, "/p2", paths, positions, 5, 1);
     assert_string_equal(world_deleted(&w, 0), "3 9");
@@ -226,7 +234,7 @@ static void add_vectors(delete_world *w) {
     check_ok(firn_roaring_add(positions[1], 2, &error), &error);
     check_ok(firn_roaring_add(positions[1], 20, &error), &error);
     add_data(w, "s3://b/t/a.parquet", 10, 1);
-    add_data(w, "s3://b/t/b.parquet", 10, 1);
+    add_written_data(w, "s3://b/t/b.parquet", 1);
     const firn_deleted_rows items[] = {{&w->data[0].entry.file, positions[0]},
                                        {&w->data[1].entry.file, positions[1]}};
     firn_data_file *out = NULL;
