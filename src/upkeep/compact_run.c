@@ -198,6 +198,8 @@ out:
 
 static firn_status run_plan(runner *run, const firn_compact_plan *plan, firn_error *error) {
     size_t most = plan->selected_count;
+    /* A plan made anew, since the table had moved, may find nothing to do. */
+    if (most == 0) return FIRN_OK;
     if (run->options->partial_progress) {
         most = (plan->selected_count + MOST_COMMITS - 1) / MOST_COMMITS;
     }

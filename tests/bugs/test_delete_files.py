@@ -354,7 +354,22 @@ def a_data_file_that_is_live_twice():
         equal(table.current_path(), before, "the table stands as it stood")
 
 
-bugkit.main([a_data_file_that_is_live_twice, a_manifest_that_counts_too_few_rows, report_96_equal_numbers, report_96_position_delete_of_the_same_number, report_100_dangling_position_deletes,
+def a_compaction_after_another_one():
+    """Another host compacts at one of the first reads, so before the journal is locked, too: what there is to do then is nothing."""
+    for read in range(1, 9):
+        build = Builder(spec=[fx_json.spec_field(2, "name")])
+        build.commit(*(build.table.data(rows(10 * i, 3), ["a"]) for i in range(6)),
+                     build.table.data(rows(900, 3, "b"), ["b"]))
+        table = build.save()
+        other = f"FIRN_FAULT= FIRN_STATE_DIR={table.folder}/other {kit.FIRN} compact {table.name} --catalog {table.database} --yes"
+        done = subprocess.run([kit.FAULTS, "compact", *table.arguments, "--yes"], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "FIRN_FAULT": f"run:{read}:read", "FIRN_FAULT_COMMAND": f"{other} >/dev/null"})
+        equal((done.returncode, done.stderr), (0, ""), f"another compaction at read {read}")
+        equal(len(table.live_entries()), 2, "data files")
+        equal(len(ids(table)), 21, "rows")
+
+
+bugkit.main([a_compaction_after_another_one, a_data_file_that_is_live_twice, a_manifest_that_counts_too_few_rows, report_96_equal_numbers, report_96_position_delete_of_the_same_number, report_100_dangling_position_deletes,
              report_107_a_shared_delete_file_stays, report_115_several_files_for_several_files,
              report_116_bounds_that_lie, report_117_the_spelling_of_a_path, equality_deletes_become_positions,
              nothing_to_gain, refused_by_name, beside_an_append, beside_a_file_within_reach,
