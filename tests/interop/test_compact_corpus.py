@@ -148,6 +148,8 @@ def upgraded(name, readers):
 
 # big_query_error lies in gs://.
 OUT_OF_REACH = ("big_query_error",)
+# Readers that can't be asked: Java's gives an array's address for a UUID that is a column's default.
+MISREAD = {"add_columns_with_defaults/default.db/add_columns_with_defaults": ("java",)}
 
 
 def prepare():
@@ -177,11 +179,11 @@ def newest_metadata(folder):
     return os.path.join(below, [n for n in names if n[0].isdigit()][-1])
 
 
-def outside_rows(metadata, equality):
+def outside_rows(name, metadata, equality):
     """What each reader reads that can read the table; after equality deletes only Spark and Java are trusted."""
     found = {}
     for reader in ("spark", "java") if equality else ("pyiceberg", "duckdb", "spark", "java"):
-        if not kit.SPARK and reader in ("spark", "java"):
+        if (not kit.SPARK and reader in ("spark", "java")) or reader in MISREAD.get(name, ()):
             continue
         try:
             found[reader] = sorted(kit.read(reader, metadata))
@@ -197,7 +199,7 @@ def outside(name, folder, cwd):
     kit.firn("catalog", "register", "db.t", metadata, "--catalog", database, "--yes", cwd=cwd)
     arguments = ["db.t", "--catalog", database]
     equality = any(f["content"] == "equality_deletes" for f in live(arguments, cwd=cwd)[1])
-    before = outside_rows(metadata, equality)
+    before = outside_rows(name, metadata, equality)
     kit.check(before or not kit.SPARK, f"{name}: no reader reads it")
     run(name, arguments, cwd=cwd)
     after = kit.rows.find_metadata(f"{database}:db.t")
