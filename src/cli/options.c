@@ -208,27 +208,15 @@ static firn_status take_all(parser *state, firn_error *error) {
 
 /* Verbs of the design that no version up to this one has. */
 static bool is_planned(const char *word) {
-    static const char *const planned[] = {"evolve",
-                                          "rewrite-deletes",
-                                          "remove-dangling-deletes",
-                                          "rewrite-manifests",
-                                          "expire",
-                                          "remove-orphans",
-                                          "restore",
-                                          "apply-properties",
-                                          "maintain",
-                                          "health",
-                                          "upgrade",
-                                          "rollback",
-                                          "tag",
-                                          "branch",
-                                          "set-property",
-                                          "register",
-                                          "sync",
-                                          "audit",
-                                          "view",
-                                          "serve",
-                                          "engines"};
+    static const char *const planned[] = {"evolve",   "rewrite-manifests",
+                                          "expire",   "remove-orphans",
+                                          "restore",  "apply-properties",
+                                          "maintain", "health",
+                                          "rollback", "tag",
+                                          "branch",   "set-property",
+                                          "register", "sync",
+                                          "audit",    "view",
+                                          "serve",    "engines"};
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         if (strcmp(word, planned[i]) == 0) return true;
     }

@@ -15,10 +15,6 @@
 
 /* ---- what one delete file says about itself ---- */
 
-static bool is_vector(const firn_data_file *file) {
-    return file->content == FIRN_CONTENT_POSITION_DELETES && file->format == FIRN_FILE_PUFFIN;
-}
-
 static bool has_zero(firn_slice text) {
     return text.size != 0 && memchr(text.data, 0, text.size) != NULL;
 }
@@ -158,7 +154,7 @@ bool firn_delete_may_apply(const firn_table_metadata *metadata, const firn_manif
     if (!same_partition(file, &data->file)) return false;
     firn_slice path;
     if (firn_delete_single_file(file, &path)) return same_location(path, data->file.path);
-    return !is_vector(file) && within_bounds(file, data->file.path);
+    return !firn_data_file_is_vector(file) && within_bounds(file, data->file.path);
 }
 
 /* ---- the index ---- */
@@ -225,7 +221,7 @@ static firn_status add_to_file(firn_delete_index *index, size_t number, firn_sli
     firn_status status;
     FIRN_CHECK(value_of(index->files, firn_slice_text(key), sizeof(file_bucket), &found, error));
     file_bucket *file = found;
-    status = is_vector(&index->deletes[number]->file)
+    status = firn_data_file_is_vector(&index->deletes[number]->file)
                  ? firn_vector_push(&file->vectors, error, number)
                  : firn_vector_push(&file->positions, error, number);
 out:
@@ -241,7 +237,7 @@ static firn_status add(firn_delete_index *index, size_t number, firn_buffer *key
     }
     firn_slice path;
     if (firn_delete_single_file(file, &path)) return add_to_file(index, number, path, error);
-    if (is_vector(file)) {
+    if (firn_data_file_is_vector(file)) {
         return firn_fail(error, FIRN_CORRUPT, "%s: a deletion vector without referenced_data_file",
                          file->path);
     }

@@ -101,6 +101,11 @@ typedef struct firn_data_file {
     int64_t content_offset, content_size_in_bytes;
 } firn_data_file;
 
+/** Whether it is a deletion vector (specification, "Deletion Vectors"). */
+static inline bool firn_data_file_is_vector(const firn_data_file *file) {
+    return file->content == FIRN_CONTENT_POSITION_DELETES && file->format == FIRN_FILE_PUFFIN;
+}
+
 /** An entry with inheritance resolved against its manifest-list entry. */
 typedef struct firn_manifest_entry {
     firn_entry_status status;

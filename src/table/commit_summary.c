@@ -14,13 +14,10 @@ typedef struct side_totals {
 } side_totals;
 
 /** A file that holds many vectors counts by their parts, as Iceberg's own library counts it. */
-static bool is_vector(const firn_data_file *file) {
-    return file->content == FIRN_CONTENT_POSITION_DELETES && file->format == FIRN_FILE_PUFFIN;
-}
-
 static void count_file(side_totals *totals, const firn_data_file *file) {
-    totals->bytes += is_vector(file) && file->has_content_offset ? file->content_size_in_bytes
-                                                                 : file->file_size_in_bytes;
+    totals->bytes += firn_data_file_is_vector(file) && file->has_content_offset
+                         ? file->content_size_in_bytes
+                         : file->file_size_in_bytes;
     if (file->content == FIRN_CONTENT_DATA) {
         totals->data_files++;
         totals->records += file->record_count;
@@ -28,8 +25,8 @@ static void count_file(side_totals *totals, const firn_data_file *file) {
     }
     totals->delete_files++;
     if (file->content == FIRN_CONTENT_POSITION_DELETES) {
-        totals->position_files += is_vector(file) ? 0 : 1;
-        totals->vectors += is_vector(file) ? 1 : 0;
+        totals->position_files += firn_data_file_is_vector(file) ? 0 : 1;
+        totals->vectors += firn_data_file_is_vector(file) ? 1 : 0;
         totals->position_deletes += file->record_count;
     } else {
         totals->equality_files++;

@@ -433,6 +433,18 @@ firn_status firn_journal_done(firn_journal *journal, firn_error *error) {
     return start_over(journal, error);
 }
 
+void firn_journal_end(firn_journal *journal, firn_storage *storage, firn_status status) {
+    firn_error problem = {0};
+    firn_status ended = FIRN_OK;
+    if (status == FIRN_OK) {
+        ended = firn_journal_done(journal, &problem);
+    } else if (status != FIRN_COMMIT_UNKNOWN) {
+        ended = firn_journal_discard(journal, storage, &problem);
+    }
+    /* What stays in the journal is settled by the next run, after it has looked what is live. */
+    if (ended != FIRN_OK) firn_log_warning("%s", problem.message);
+}
+
 void firn_journal_close(firn_journal *journal) {
     if (journal == NULL) return;
     if (journal->file >= 0) close(journal->file);

@@ -32,6 +32,9 @@ firn_status firn_journal_discard(firn_journal *journal, firn_storage *storage, f
 /** The run is over: its files are live. Empties the journal. */
 firn_status firn_journal_done(firn_journal *journal, firn_error *error);
 
+/** Ends the run by its outcome: done, kept where that is unknown, else discarded. Problems are logged: what `status` says is what counts. */
+void firn_journal_end(firn_journal *journal, firn_storage *storage, firn_status status);
+
 /** Unlocks. A journal that is neither done nor discarded stays for the next run. NULL is allowed. */
 void firn_journal_close(firn_journal *journal);
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "base/random.h"
 #include "upkeep/compact_internal.h"
@@ -233,19 +232,6 @@ static firn_status run_again(runner *run, firn_error *error) {
     return FIRN_OK;
 }
 
-/** Removes what a failed run wrote, except where it may be live; the first error is the one that counts. */
-static void end_journal(firn_journal *journal, firn_storage *storage, firn_status status) {
-    firn_error problem = {0};
-    firn_status ended = FIRN_OK;
-    if (status == FIRN_OK) {
-        ended = firn_journal_done(journal, &problem);
-    } else if (status != FIRN_COMMIT_UNKNOWN) {
-        ended = firn_journal_discard(journal, storage, &problem);
-    }
-    /* What stays in the journal is settled by the next run, after it has looked what is live. */
-    if (ended != FIRN_OK) firn_log_warning("%s", problem.message);
-}
-
 static firn_status start(runner *run, firn_error *error) {
     run->arena = firn_arena_new();
     run->ours = firn_map_new();
@@ -289,7 +275,7 @@ firn_status firn_compact_run(firn_table *table, const firn_compact_plan *plan,
     status = run_plan(&run, plan, error);
     if (status == FIRN_OK) status = run_again(&run, error);
     out->verified = run.settings.verify && status == FIRN_OK;
-    end_journal(journal, table->storage, status);
+    firn_journal_end(journal, table->storage, status);
 out:
     finish(&run);
     firn_compact_plan_free(fresh);

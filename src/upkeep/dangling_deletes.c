@@ -14,40 +14,19 @@ typedef struct planner {
     bool vectors;
 } planner;
 
-static bool is_vector(const firn_data_file *file) {
-    return file->content == FIRN_CONTENT_POSITION_DELETES && file->format == FIRN_FILE_PUFFIN;
-}
-
 /* --- by metadata ------------------------------------------------------------------------------- */
 
+static void mark_found(void *context, size_t data, const size_t *found, size_t count) {
+    planner *plan = context;
+    (void)data;
+    for (size_t i = 0; i < count; i++) plan->used[found[i]] = true;
+}
+
 static firn_status mark_used(planner *plan, firn_error *error) {
-    firn_status status = FIRN_OK;
     const firn_live_files *files = &plan->out->files;
-    firn_delete_index *index = NULL;
-    firn_arena *scratch = NULL;
-    const firn_manifest_entry **entries = firn_delete_entries(files, plan->out->arena);
     plan->used = firn_arena_alloc(plan->out->arena, files->delete_count, sizeof *plan->used);
-    if (entries == NULL || plan->used == NULL) return firn_fail_memory(error);
-    FIRN_CHECK(
-        firn_delete_index_new(plan->table->metadata, entries, files->delete_count, &index, error));
-    for (size_t i = 0; i < files->data_count; i++) {
-        const size_t *found = NULL;
-        size_t count = 0;
-        scratch = firn_arena_new();
-        if (scratch == NULL) {
-            status = firn_fail_memory(error);
-            goto out;
-        }
-        FIRN_CHECK(
-            firn_delete_index_find(index, &files->data[i].entry, scratch, &found, &count, error));
-        for (size_t j = 0; j < count; j++) plan->used[found[j]] = true;
-        firn_arena_free(scratch);
-        scratch = NULL;
-    }
-out:
-    firn_arena_free(scratch);
-    firn_delete_index_free(index);
-    return status;
+    if (plan->used == NULL) return firn_fail_memory(error);
+    return firn_delete_visit_data(plan->table, files, mark_found, plan, error);
 }
 
 /*
@@ -59,7 +38,7 @@ static void mark_hidden(planner *plan) {
     for (size_t i = 0; i < files->delete_count; i++) {
         const firn_manifest_entry *deletes = &files->deletes[i].entry;
         if (plan->used[i] || deletes->file.content != FIRN_CONTENT_POSITION_DELETES) continue;
-        if (is_vector(&deletes->file)) continue;
+        if (firn_data_file_is_vector(&deletes->file)) continue;
         for (size_t j = 0; j < files->data_count && !plan->used[i]; j++) {
             plan->used[i] =
                 firn_delete_may_apply(plan->table->metadata, deletes, &files->data[j].entry);
@@ -69,7 +48,7 @@ static void mark_hidden(planner *plan) {
 
 static bool has_vectors(const firn_live_files *files) {
     for (size_t i = 0; i < files->delete_count; i++) {
-        if (is_vector(&files->deletes[i].entry.file)) return true;
+        if (firn_data_file_is_vector(&files->deletes[i].entry.file)) return true;
     }
     return false;
 }
@@ -121,10 +100,11 @@ static firn_status add(planner *plan, size_t number, const char *reason) {
     const firn_live_file *deletes = &out->files.deletes[number];
     const firn_data_file *file = &deletes->entry.file;
     out->dangling[out->dangling_count++] = (firn_dangling_delete){deletes, reason};
-    out->dangling_bytes += is_vector(file) ? file->content_size_in_bytes : file->file_size_in_bytes;
+    out->dangling_bytes +=
+        firn_data_file_is_vector(file) ? file->content_size_in_bytes : file->file_size_in_bytes;
     if (file->content == FIRN_CONTENT_EQUALITY_DELETES) {
         out->equality_files++;
-    } else if (is_vector(file)) {
+    } else if (firn_data_file_is_vector(file)) {
         out->vectors++;
     } else {
         out->position_files++;

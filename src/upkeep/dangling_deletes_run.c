@@ -37,7 +37,7 @@ static firn_status commit(runner *run, const firn_dangling_deletes_plan *plan,
 static firn_status attempt(runner *run, const firn_dangling_deletes_plan *plan,
                            firn_live_files *files, firn_error *error) {
     firn_status status = commit(run, plan, files, error);
-    firn_delete_change_end(run->journal, run->table->storage, status);
+    firn_journal_end(run->journal, run->table->storage, status);
     return status;
 }
 

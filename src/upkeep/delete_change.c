@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
 #include "base/map.h"
 #include "iceberg/delete_index.h"
 
@@ -24,16 +23,32 @@ const firn_manifest_entry **firn_delete_entries(const firn_live_files *files, fi
     return entries;
 }
 
-void firn_delete_change_end(firn_journal *journal, firn_storage *storage, firn_status status) {
-    firn_error problem = {0};
-    firn_status ended = FIRN_OK;
-    if (status == FIRN_OK) {
-        ended = firn_journal_done(journal, &problem);
-    } else if (status != FIRN_COMMIT_UNKNOWN) {
-        ended = firn_journal_discard(journal, storage, &problem);
+firn_status firn_delete_visit_data(const firn_table *table, const firn_live_files *files,
+                                   firn_delete_visitor visit, void *context, firn_error *error) {
+    firn_status status = FIRN_OK;
+    firn_delete_index *index = NULL;
+    firn_arena *entry_arena = firn_arena_new();
+    firn_arena *scratch = firn_arena_new();
+    const firn_manifest_entry **entries = NULL;
+    if (entry_arena != NULL && scratch != NULL) entries = firn_delete_entries(files, entry_arena);
+    if (entries == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
     }
-    /* What stays in the journal is settled by the next run, after it has looked what is live. */
-    if (ended != FIRN_OK) firn_log_warning("%s", problem.message);
+    FIRN_CHECK(firn_delete_index_new(table->metadata, entries, files->delete_count, &index, error));
+    for (size_t i = 0; i < files->data_count; i++) {
+        const size_t *found = NULL;
+        size_t count = 0;
+        firn_arena_clear(scratch);
+        FIRN_CHECK(
+            firn_delete_index_find(index, &files->data[i].entry, scratch, &found, &count, error));
+        visit(context, i, found, count);
+    }
+out:
+    firn_delete_index_free(index);
+    firn_arena_free(scratch);
+    firn_arena_free(entry_arena);
+    return status;
 }
 
 /* What a commit holds between its attempts. */

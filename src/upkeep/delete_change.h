@@ -25,13 +25,17 @@ firn_status firn_delete_change_commit(firn_table *table, firn_journal *journal,
                                       const firn_delete_change *change, firn_commit_result *out,
                                       firn_error *error);
 
-/** Ends a run's journal: removes what a failed run wrote, except where it may be live. Problems are logged. */
-void firn_delete_change_end(firn_journal *journal, firn_storage *storage, firn_status status);
-
 /** Whether two entries are of one delete file. A vector is known by its file, offset and length. */
 bool firn_same_delete(const firn_manifest_entry *a, const firn_manifest_entry *b);
 
 /** The live delete files' entries as an array for firn_delete_index_new; in `arena`, NULL when memory is out. */
 const firn_manifest_entry **firn_delete_entries(const firn_live_files *files, firn_arena *arena);
+
+/** Numbers of live delete files that may apply to live data file `data`; borrowed for the call. */
+typedef void (*firn_delete_visitor)(void *context, size_t data, const size_t *found, size_t count);
+
+/** Calls `visit` for every live data file, in order. */
+firn_status firn_delete_visit_data(const firn_table *table, const firn_live_files *files,
+                                   firn_delete_visitor visit, void *context, firn_error *error);
 
 #endif

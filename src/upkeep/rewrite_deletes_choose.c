@@ -17,15 +17,23 @@ static size_t files_of(int64_t bytes, int64_t target) {
 }
 
 /* One data file: `found` are the delete files that apply to it. */
-static void look_at(firn_delete_planner *plan, tally *tallies, bool *used, size_t data,
-                    const size_t *found, size_t count) {
+/* What the walk over data files fills in. */
+typedef struct look {
+    firn_delete_planner *plan;
+    tally *tallies;
+    bool *used;
+} look;
+
+static void look_at(void *context, size_t data, const size_t *found, size_t count) {
+    const look *at = context;
+    firn_delete_planner *plan = at->plan;
     firn_delete_group *group = &plan->out->groups[plan->data_groups[data]];
     int64_t bytes = 0;
     bool positions = false;
     for (size_t i = 0; i < count; i++) {
         const firn_live_file *deletes = &plan->out->files.deletes[found[i]];
-        used[found[i]] = true;
-        if (firn_is_vector(deletes)) {
+        at->used[found[i]] = true;
+        if (firn_data_file_is_vector(&deletes->entry.file)) {
             plan->vector_of[data] = found[i] + 1;
             continue;
         }
@@ -39,45 +47,23 @@ static void look_at(firn_delete_planner *plan, tally *tallies, bool *used, size_
     }
     if (plan->reached[data]) group->reached_files++;
     if (positions) {
-        tallies[plan->data_groups[data]].scoped_outputs += files_of(bytes, plan->target_bytes);
+        at->tallies[plan->data_groups[data]].scoped_outputs += files_of(bytes, plan->target_bytes);
     }
 }
 
 static firn_status look_at_all(firn_delete_planner *plan, tally *tallies, bool *used,
                                firn_error *error) {
-    firn_status status = FIRN_OK;
-    const firn_live_files *files = &plan->out->files;
-    firn_delete_index *index = NULL;
-    firn_arena *scratch = NULL;
-    const firn_manifest_entry **entries = firn_delete_entries(files, plan->out->arena);
-    if (entries == NULL) return firn_fail_memory(error);
-    FIRN_CHECK(
-        firn_delete_index_new(plan->table->metadata, entries, files->delete_count, &index, error));
-    for (size_t i = 0; i < files->data_count; i++) {
-        const size_t *found = NULL;
-        size_t count = 0;
-        scratch = firn_arena_new();
-        if (scratch == NULL) {
-            status = firn_fail_memory(error);
-            goto out;
-        }
-        FIRN_CHECK(
-            firn_delete_index_find(index, &files->data[i].entry, scratch, &found, &count, error));
-        look_at(plan, tallies, used, i, found, count);
-        firn_arena_free(scratch);
-        scratch = NULL;
-    }
-out:
-    firn_arena_free(scratch);
-    firn_delete_index_free(index);
-    return status;
+    look at = {plan, tallies, used};
+    return firn_delete_visit_data(plan->table, &plan->out->files, look_at, &at, error);
 }
 
 static void count_deletes(firn_delete_planner *plan, tally *tallies, const bool *used) {
     const firn_live_files *files = &plan->out->files;
     for (size_t i = 0; i < files->delete_count; i++) {
         const firn_live_file *deletes = &files->deletes[i];
-        if (plan->delete_groups[i] == FIRN_NO_GROUP || firn_is_vector(deletes)) continue;
+        if (plan->delete_groups[i] == FIRN_NO_GROUP ||
+            firn_data_file_is_vector(&deletes->entry.file))
+            continue;
         tally *sums = &tallies[plan->delete_groups[i]];
         firn_slice path;
         plan->out->groups[plan->delete_groups[i]].position_files++;

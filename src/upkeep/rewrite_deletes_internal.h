@@ -20,11 +20,6 @@ typedef struct firn_delete_planner {
 /** Equality delete files are of no group: they may reach several. */
 #define FIRN_NO_GROUP SIZE_MAX
 
-static inline bool firn_is_vector(const firn_live_file *deletes) {
-    return deletes->entry.file.content == FIRN_CONTENT_POSITION_DELETES &&
-           deletes->entry.file.format == FIRN_FILE_PUFFIN;
-}
-
 static inline bool firn_is_equality(const firn_live_file *deletes) {
     return deletes->entry.file.content == FIRN_CONTENT_EQUALITY_DELETES;
 }

@@ -132,9 +132,10 @@ static firn_status check_live_once(const firn_rewrite_deletes_plan *plan, firn_e
 
 static void remove_file(firn_rewrite_deletes_plan *out, const firn_live_file *deletes) {
     out->removed[out->removed_count++] = deletes;
-    out->removed_bytes += firn_is_vector(deletes) ? deletes->entry.file.content_size_in_bytes
-                                                  : deletes->entry.file.file_size_in_bytes;
-    if (firn_is_vector(deletes)) {
+    out->removed_bytes += firn_data_file_is_vector(&deletes->entry.file)
+                              ? deletes->entry.file.content_size_in_bytes
+                              : deletes->entry.file.file_size_in_bytes;
+    if (firn_data_file_is_vector(&deletes->entry.file)) {
         out->removed_vectors++;
     } else if (firn_is_equality(deletes)) {
         out->removed_equality_files++;
@@ -154,7 +155,7 @@ static firn_status choose_removed(firn_delete_planner *plan, firn_error *error) 
     for (size_t i = 0; i < out->files.delete_count; i++) {
         const firn_live_file *deletes = &out->files.deletes[i];
         size_t group = plan->delete_groups[i];
-        if (firn_is_vector(deletes)) continue;
+        if (firn_data_file_is_vector(&deletes->entry.file)) continue;
         if (group == FIRN_NO_GROUP || out->groups[group].selected) remove_file(out, deletes);
     }
     for (size_t i = 0; i < out->covered_count; i++) {

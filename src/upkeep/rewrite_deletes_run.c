@@ -201,7 +201,7 @@ static firn_status attempt(runner *run, firn_live_files *files, firn_error *erro
     FIRN_CHECK(check_written(run, error));
     status = commit(run, files, error);
 out:
-    firn_delete_change_end(run->journal, run->table->storage, status);
+    firn_journal_end(run->journal, run->table->storage, status);
     firn_vector_release(&run->added);
     firn_arena_free(run->arena);
     run->arena = NULL;

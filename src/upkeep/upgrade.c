@@ -1,6 +1,5 @@
 #include "upkeep/upgrade.h"
 
-#include "base/log.h"
 #include "table/update.h"
 
 static void add_change(firn_upgrade_plan *plan, const char *line) {
@@ -77,18 +76,6 @@ static firn_status build(void *context, const firn_table *table, firn_table_upda
     return plan.needed ? firn_update_upgrade_format_version(update, to, error) : FIRN_OK;
 }
 
-/** The first error is the one that counts; what stays in the journal is settled by the next run. */
-static void end_journal(firn_journal *journal, firn_storage *storage, firn_status status) {
-    firn_error problem = {0};
-    firn_status ended = FIRN_OK;
-    if (status == FIRN_OK) {
-        ended = firn_journal_done(journal, &problem);
-    } else if (status != FIRN_COMMIT_UNKNOWN) {
-        ended = firn_journal_discard(journal, storage, &problem);
-    }
-    if (ended != FIRN_OK) firn_log_warning("%s", problem.message);
-}
-
 firn_status firn_upgrade_run(firn_table *table, int64_t to, int64_t lock_timeout_ms,
                              firn_upgrade_result *out, firn_error *error) {
     firn_upgrade_plan plan;
@@ -99,7 +86,7 @@ firn_status firn_upgrade_run(firn_table *table, int64_t to, int64_t lock_timeout
     FIRN_TRY(firn_catalog_check_writable(table->catalog, firn_table_own_name(table), error));
     FIRN_TRY(firn_journal_open(table, lock_timeout_ms, &journal, &out->leftovers_removed, error));
     firn_status status = firn_table_commit_update(table, journal, &source, &out->committed, error);
-    end_journal(journal, table->storage, status);
+    firn_journal_end(journal, table->storage, status);
     firn_journal_close(journal);
     return status;
 }
