@@ -318,13 +318,13 @@ def test_joined_pages(folder):
 
 
 def test_interrupt(folder):
-    """Ctrl-C leaves neither output nor temporary file."""
+    """Ctrl-C leaves neither output nor temporary file. Inputs enough for several seconds, another codec too, so that it is never done before."""
     dice = random.Random(1)
     path = f"{folder}/in.parquet"
-    pq.write_table(rows_of(dice, 20000, 0.1), path, compression="zstd")
+    pq.write_table(rows_of(dice, 20000, 0.1), path, compression="snappy")
     out_folder = f"{folder}/out"
     for delay in (0.05, 0.3, 0.8):
-        with subprocess.Popen([FIRN, "parquet", "merge", *[path] * 60, "-o", f"{out_folder}/o.parquet", "--compression", "zstd:19"],
+        with subprocess.Popen([FIRN, "parquet", "merge", *[path] * 1000, "-o", f"{out_folder}/o.parquet", "--compression", "zstd:19"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
