@@ -8,8 +8,19 @@ typedef struct firn_summary_item {
     const char *key, *value;
 } firn_summary_item;
 
+/** Manifests of added data files that are written already (table/manifest_batch.h), with what a summary says of them. */
+typedef struct firn_added_manifests {
+    const firn_manifest_file *manifests;
+    size_t count;
+    int64_t snapshot_id; /**< that their entries have: the commit takes it for its own */
+    int64_t files, records, bytes, partitions;
+} firn_added_manifests;
+
 typedef struct firn_file_change {
-    const char *operation; /**< "append", "replace" … */
+    const char *operation;                       /**< "append", "replace" … */
+    const firn_added_manifests *added_manifests; /**< NULL: none; the same in every attempt */
+    /** Table properties to set in the same commit: an object, borrowed; NULL: none. */
+    json_t *properties;
     /**
      * Data and delete files to add; their status and snapshot id are filled in. A sequence number given (has_sequence_number) is written explicitly: rewrites keep the data sequence number. Row ids (v3) are always given anew. Several
      * vectors may lie in one Puffin file: path, offset and length tell them apart.

@@ -1,0 +1,74 @@
+/**
+ * How the paths of a source tell partitions: "key=value" segments, rules that say what they mean, and the partition spec that follows (design, section 9).
+ *
+ * A rule is text: KEY[=PATTERN]: FIELD[, FIELD…], or KEY: - (the key means nothing). FIELD is COLUMN (identity) or TRANSFORM(COLUMN), each with an optional "as NAME"; a column that the files lack takes a type before
+ * that ("COLUMN int as NAME"; string where none is given). PATTERN has one {} for each field, "{}" where it is left out; {#} is a number that counts truncate's widths: value × width. "tile={#}_{#}: truncate[12](lat_idx), truncate[12](lon_idx)".
+ * Keys without a rule: year, month, day and hour (alone or nested) belong to the one date or timestamp column whose bounds prove every path; another key that is a column's name is
+ * that column's identity; any other key makes a string column of that name that only paths have.
+ */
+#ifndef FIRN_LAKE_LAYOUT_H
+#define FIRN_LAKE_LAYOUT_H
+
+#include "iceberg/partition_spec.h"
+#include "lake/columns.h"
+#include "lake/facts.h"
+
+typedef struct firn_lake_path_key {
+    const char *key; /**< unescaped (%XX) */
+    const char *
+        value; /**< likewise; NULL: null (__HIVE_DEFAULT_PARTITION__, or "null" for a transform's own spelling). Everything after the first '=' of the segment. */
+} firn_lake_path_key;
+
+/** The keys in a location behind its root, in order, file name left out. In `arena`. INVALID: one key twice with different values. */
+firn_status firn_lake_path_keys(const char *location, size_t root_length, firn_arena *arena,
+                                const firn_lake_path_key **out, size_t *count, firn_error *error);
+
+typedef struct firn_lake_layout firn_lake_layout;
+
+/** Parses rules. INVALID shows the rule and the place. */
+firn_status firn_lake_layout_new(const char *const *rules, size_t rule_count,
+                                 firn_lake_layout **out, firn_error *error);
+/** NULL is allowed. */
+void firn_lake_layout_free(firn_lake_layout *layout);
+
+/* A table that is to be made: every file is shown first. */
+
+/** Shows one file: which keys it has, and which date and timestamp columns could be theirs. `schema` may grow from call to call. INVALID: keys that differ from those of the files before (names both). */
+firn_status firn_lake_layout_observe(firn_lake_layout *layout, const char *location,
+                                     size_t root_length, const firn_parquet_file *file,
+                                     const firn_schema *schema, const firn_lake_columns *columns,
+                                     firn_error *error);
+
+/** A column that only paths have. */
+typedef struct firn_lake_path_column {
+    const char *name;
+    const firn_type *type;
+} firn_lake_path_column;
+
+/** Columns that the layout needs and `schema` lacks; borrowed. They are to be added before the next call. */
+firn_status firn_lake_layout_path_columns(firn_lake_layout *layout, const firn_schema *schema,
+                                          const firn_lake_path_column **out, size_t *count,
+                                          firn_error *error);
+
+/**
+ * The partition spec as JSON (field ids from 1000, names as Iceberg's own writers give them: "date_year", "lat_idx_trunc", or NAME of "as"); owned. INVALID: no or several columns could be the time column (names them, and the first path that no column proves);
+ * a rule names a column that there isn't. An empty spec where paths have no keys.
+ */
+firn_status firn_lake_layout_spec(firn_lake_layout *layout, const firn_schema *schema, json_t **out,
+                                  firn_error *error);
+
+/* A table that is there. */
+
+/** A layout made fit for a spec: where each field's value stands in paths, if anywhere. Immutable; in the arena. */
+typedef struct firn_lake_binding firn_lake_binding;
+
+/**
+ * Fields are found by rule, else by the field's name or its source's as key, else by year, month, day, hour. A field that no key is for is proved by the footer and the column alone. Keys that no field is for are ignored. `keys` are those of the source's first
+ * file.
+ */
+firn_status firn_lake_layout_bind(const firn_lake_layout *layout, const firn_schema *schema,
+                                  const firn_partition_spec *spec, const firn_lake_path_key *keys,
+                                  size_t key_count, firn_arena *arena,
+                                  const firn_lake_binding **out, firn_error *error);
+
+#endif

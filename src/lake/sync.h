@@ -1,0 +1,88 @@
+/**
+ * Makes a table follow a source (design, section 9): what is new is added in place, in batches of whole units, and what was replaced or has vanished is seen. Registering is the same for files that are named once.
+ *
+ * The order of a run: list the source → load the ledger → tell new, known, replaced, missing → read the new files' footers → make or evolve the schema, the name mapping and (new tables) the partition spec → prove partitions, make entries → per batch: manifests, ledger segment, one
+ * commit. A batch that conflicts is planned anew from the footers that are there.
+ */
+#ifndef FIRN_LAKE_SYNC_H
+#define FIRN_LAKE_SYNC_H
+
+#include "base/vector.h"
+#include "lake/ledger.h"
+#include "lake/proof.h"
+#include "lake/schema_union.h"
+
+typedef enum firn_lake_policy {
+    FIRN_LAKE_ERROR, /**< nothing is done, the files are named (exit 3) */
+    FIRN_LAKE_REPORT,
+    FIRN_LAKE_OVERWRITE, /**< replaced files only */
+    FIRN_LAKE_DELETE
+} firn_lake_policy;
+
+typedef struct firn_sync_options {
+    firn_lake_source source;
+    bool once; /**< register: what is missing from the source is no concern */
+    /* A table that is not there yet; ignored for one that is, but for `rules`, which also say where a spec's values stand in paths. */
+    const char *location; /**< NULL: below the catalog's warehouse */
+    int format_version;   /**< 0: 2 */
+    const char *const *rules;
+    size_t rule_count;
+    const firn_property
+        *properties; /**< beside those that are always set: name mapping, gc.enabled=false */
+    size_t property_count;
+    /* Units. */
+    size_t batch;   /**< units in a commit; 0: 5. A source without units is one batch */
+    size_t limit;   /**< most units in this run (files, where there are no units); 0: no limit */
+    size_t retries; /**< of a batch, after what may pass by itself */
+    const char *unit_property; /**< NULL: none kept up; one that is found is adopted all the same */
+    firn_lake_policy on_replaced, on_missing;
+    bool skip_bad, rebuild_ledger;
+    int64_t memory_bytes, lock_timeout_ms;
+    firn_pool *pool;
+} firn_sync_options;
+
+/** A file and what is to be said of it. */
+typedef struct firn_sync_finding {
+    const char *location;
+    const char *unit; /**< NULL: none */
+    const char
+        *reason; /**< why it is bad; replaced: what differs; NULL where there is nothing to say */
+    const char *done; /**< "reported", "overwritten", "deleted", "left out"; NULL: nothing */
+} firn_sync_finding;
+
+typedef struct firn_sync_commit {
+    int64_t snapshot_id, sequence_number;
+    size_t units, files;
+    int64_t rows, bytes;
+} firn_sync_commit;
+
+/** What a run found and did; a preview fills all but the commits. Texts in the arena. */
+typedef struct firn_sync_result {
+    firn_arena *arena;
+    bool creates, created, evolves;           /**< the table; its schema */
+    const char *location, *metadata_location; /**< NULL: not there (yet) */
+    const char *schema_json, *spec_json;      /**< of a table that is to be made */
+    size_t units_listed, units_known, units_pending, units_added;
+    size_t files_listed, files_known, files_new, files_added, files_rolled_back;
+    int64_t rows_added, rows_expected /* by the manifest; -1: unknown */, bytes_added;
+    size_t proved_by_footer, proved_by_column, asserted;
+    size_t partitions;
+    size_t ledger_segments, ledger_entries;
+    size_t footers_read;
+    FIRN_VECTOR(firn_sync_finding) bad, replaced, missing;
+    FIRN_VECTOR(firn_lake_ignored) ignored;
+    FIRN_VECTOR(firn_schema_surprise) surprises;
+    FIRN_VECTOR(firn_sync_commit) commits;
+} firn_sync_result;
+
+/**
+ * One run. `acts` false: looks at everything and changes nothing. Release `out` also after a failure: it says how far the run came.
+ * INVALID: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved: nothing of that batch is committed. BLOCKED: replaced or missing files by policy. UNSAFE: the ledger is lost. CONFLICT, COMMIT_UNKNOWN as for any commit.
+ */
+firn_status firn_sync_run(firn_catalog *catalog, firn_storage *storage, firn_table_name name,
+                          const char *display_name, const char *warehouse,
+                          const firn_sync_options *options, bool acts, firn_sync_result *out,
+                          firn_error *error);
+void firn_sync_result_release(firn_sync_result *result);
+
+#endif

@@ -1,0 +1,13 @@
+/** metadata/version-hint.text of tables that a catalog holds: for readers that are given a bare folder (design, section 9). */
+#ifndef FIRN_TABLE_VERSION_HINT_H
+#define FIRN_TABLE_VERSION_HINT_H
+
+#include "table/table.h"
+
+/**
+ * Makes the hint name the metadata file that the table is at: its file name without ".metadata.json", no line feed. `create`: also where there is none yet. Does nothing for tables of a directory catalog, whose commits keep the hint themselves, or whose metadata file does not lie in
+ * the table's metadata folder. Every commit through a catalog calls it; a failure is for the caller to report, since the commit stands.
+ */
+firn_status firn_table_refresh_version_hint(firn_table *table, bool create, firn_error *error);
+
+#endif
