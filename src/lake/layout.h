@@ -12,14 +12,15 @@
 #include "iceberg/partition_spec.h"
 #include "lake/columns.h"
 #include "lake/facts.h"
+#include "lake/listing.h"
 
 typedef struct firn_lake_path_key {
     const char *key; /**< unescaped (%XX) */
     const char *
-        value; /**< likewise; NULL: null (__HIVE_DEFAULT_PARTITION__, or "null" for a transform's own spelling). Everything after the first '=' of the segment. */
+        value; /**< likewise; NULL: null (__HIVE_DEFAULT_PARTITION__). Everything after the first '=' of the segment. "null", as Iceberg's writers spell it, is left to the field's type: text columns may hold it. */
 } firn_lake_path_key;
 
-/** The keys in a location behind its root, in order, file name left out. In `arena`. INVALID: one key twice with different values. */
+/** The keys in a location behind its root, in order, file name left out. Escapes that are none stay as they are. In `arena`. INVALID: one key twice with different values; an escaped zero byte. */
 firn_status firn_lake_path_keys(const char *location, size_t root_length, firn_arena *arena,
                                 const firn_lake_path_key **out, size_t *count, firn_error *error);
 
@@ -33,9 +34,12 @@ void firn_lake_layout_free(firn_lake_layout *layout);
 
 /* A table that is to be made: every file is shown first. */
 
-/** Shows one file: which keys it has, and which date and timestamp columns could be theirs. `schema` may grow from call to call. INVALID: keys that differ from those of the files before (names both). */
-firn_status firn_lake_layout_observe(firn_lake_layout *layout, const char *location,
-                                     size_t root_length, const firn_parquet_file *file,
+/**
+ * Shows one file: which keys it has, and which date and timestamp columns could be theirs. `parquet` may know the footer only: where that does not settle what such a column holds, the column is read, through `storage`. `schema` may grow from call to call. INVALID: keys that differ from those of the files
+ * before (names both).
+ */
+firn_status firn_lake_layout_observe(firn_lake_layout *layout, firn_storage *storage,
+                                     const firn_lake_file *file, const firn_parquet_file *parquet,
                                      const firn_schema *schema, const firn_lake_columns *columns,
                                      firn_error *error);
 
@@ -59,7 +63,7 @@ firn_status firn_lake_layout_spec(firn_lake_layout *layout, const firn_schema *s
 
 /* A table that is there. */
 
-/** A layout made fit for a spec: where each field's value stands in paths, if anywhere. Immutable; in the arena. */
+/** A layout made fit for a spec: where each field's value stands in paths, if anywhere. Immutable; in the arena; borrows schema and spec. */
 typedef struct firn_lake_binding firn_lake_binding;
 
 /**
