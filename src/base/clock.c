@@ -9,12 +9,27 @@
 #define DAYS_TO_EPOCH ((int64_t)719468)
 #define MS_IN_A_DAY ((int64_t)86400000)
 
-int64_t firn_clock_now_ms(void) {
+static bool fixed_by_test(int64_t *milliseconds) {
     const char *fixed = getenv("FIRN_TEST_NOW_MS");
-    if (fixed != NULL && fixed[0] != '\0') return strtoll(fixed, NULL, 10);
+    if (fixed == NULL || fixed[0] == '\0') return false;
+    *milliseconds = strtoll(fixed, NULL, 10);
+    return true;
+}
+
+int64_t firn_clock_now_ms(void) {
+    int64_t fixed = 0;
+    if (fixed_by_test(&fixed)) return fixed;
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t firn_clock_now_ns(void) {
+    int64_t fixed = 0;
+    if (fixed_by_test(&fixed)) return fixed * 1000000;
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 int64_t firn_clock_monotonic_ns(void) {

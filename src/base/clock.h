@@ -8,6 +8,8 @@
 
 /** Milliseconds since 1970-01-01T00:00:00Z. FIRN_TEST_NOW_MS in the environment overrides it for tests. */
 int64_t firn_clock_now_ms(void);
+/** The same in nanoseconds. */
+int64_t firn_clock_now_ns(void);
 /** Nanoseconds of a clock that never goes back. */
 int64_t firn_clock_monotonic_ns(void);
 

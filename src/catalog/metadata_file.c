@@ -47,7 +47,7 @@ typedef struct candidates {
     size_t count;
     size_t prefix; /* length of the folder with its slash */
     char *names[SHOWN_CANDIDATES];
-    int64_t modified_ms[SHOWN_CANDIDATES];
+    int64_t modified_ns[SHOWN_CANDIDATES];
 } candidates;
 
 static firn_status note_candidate(void *context, const char *location,
@@ -60,8 +60,8 @@ static firn_status note_candidate(void *context, const char *location,
     found->count++;
     size_t at = 0;
     while (at < SHOWN_CANDIDATES && found->names[at] != NULL &&
-           (found->modified_ms[at] > stat->modified_ms ||
-            (found->modified_ms[at] == stat->modified_ms && strcmp(found->names[at], name) > 0))) {
+           (found->modified_ns[at] > stat->modified_ns ||
+            (found->modified_ns[at] == stat->modified_ns && strcmp(found->names[at], name) > 0))) {
         at++;
     }
     if (at == SHOWN_CANDIDATES) return FIRN_OK;
@@ -70,10 +70,10 @@ static firn_status note_candidate(void *context, const char *location,
     firn_free(found->names[SHOWN_CANDIDATES - 1]);
     for (size_t i = SHOWN_CANDIDATES - 1; i > at; i--) {
         found->names[i] = found->names[i - 1];
-        found->modified_ms[i] = found->modified_ms[i - 1];
+        found->modified_ns[i] = found->modified_ns[i - 1];
     }
     found->names[at] = copy;
-    found->modified_ms[at] = stat->modified_ms;
+    found->modified_ns[at] = stat->modified_ns;
     return FIRN_OK;
 }
 

@@ -239,13 +239,20 @@ static firn_status fault_delete(void *implementation, const char *location, firn
     return after(kind, "delete", location, error);
 }
 
-static firn_status fault_list(void *implementation, const char *prefix,
-                              firn_storage_list_visitor visit, void *context, firn_error *error) {
+static firn_status fault_list_within(void *implementation, const char *prefix,
+                                     firn_storage_list_filter enter,
+                                     firn_storage_list_visitor visit, void *context,
+                                     firn_error *error) {
     fault_storage *storage = implementation;
     firn_fault_kind kind = begin("list", prefix);
     FIRN_TRY(before(kind, "list", prefix, error));
-    FIRN_TRY(firn_storage_list(storage->inner, prefix, visit, context, error));
+    FIRN_TRY(firn_storage_list_within(storage->inner, prefix, enter, visit, context, error));
     return after(kind, "list", prefix, error);
+}
+
+static firn_status fault_list(void *implementation, const char *prefix,
+                              firn_storage_list_visitor visit, void *context, firn_error *error) {
+    return fault_list_within(implementation, prefix, NULL, visit, context, error);
 }
 
 static void end_plan(const void *owner) {
@@ -309,6 +316,7 @@ firn_status firn_storage_with_faults(firn_storage *inner, const firn_fault_plan 
         .replace = fault_replace,
         .delete_file = fault_delete,
         .list = fault_list,
+        .list_within = fault_list_within,
         .free = fault_free,
     };
     fault_storage *storage = firn_alloc_zeroed(1, sizeof *storage);

@@ -2,6 +2,8 @@
 #ifndef FIRN_STORAGE_LOCAL_H
 #define FIRN_STORAGE_LOCAL_H
 
+#include <sys/stat.h>
+
 #include "storage/storage.h"
 
 /** The local path of a location; UNSUPPORTED, naming the scheme, for any other. */
@@ -36,6 +38,11 @@ firn_status firn_local_create_exclusive(void *implementation, const char *locati
                                         firn_slice bytes, firn_error *error);
 firn_status firn_local_replace(void *implementation, const char *location, firn_slice bytes,
                                firn_error *error);
+/** When a file was modified; times that don't fit come as the nearest one that does. */
+int64_t firn_local_modified_ns(const struct stat *status);
+firn_status firn_local_list_within(void *implementation, const char *prefix,
+                                   firn_storage_list_filter enter, firn_storage_list_visitor visit,
+                                   void *context, firn_error *error);
 firn_status firn_local_list(void *implementation, const char *prefix,
                             firn_storage_list_visitor visit, void *context, firn_error *error);
 

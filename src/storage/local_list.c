@@ -9,48 +9,64 @@
 #include "base/vector.h"
 #include "storage/local.h"
 
-/* Folders still to be read, as locations below the prefix: a stack instead of recursion, so that a
- * deep tree costs neither stack nor descriptors. */
+/*
+ * Folders still to be read, as locations below the prefix: a stack instead of recursion, so that a
+ * deep tree costs neither stack nor descriptors.
+ */
 typedef struct folder_walk {
     FIRN_VECTOR(char *) pending;
+    firn_storage_list_filter enter; /* NULL: every folder */
     firn_storage_list_visitor visit;
     void *context;
+    firn_buffer file; /* the location of the entry that is looked at */
 } folder_walk;
 
-static char *join(const char *folder, const char *name) {
-    size_t length = strlen(folder);
-    bool slash = length > 0 && folder[length - 1] == '/';
-    return firn_format("%s%s%s", folder, slash ? "" : "/", name);
+/* The folder's location with a slash, which the names of its entries are put behind. */
+static firn_status start_names(folder_walk *walk, const char *folder, size_t *length,
+                               firn_error *error) {
+    *length = strlen(folder);
+    firn_buffer_clear(&walk->file);
+    FIRN_TRY(firn_buffer_append(&walk->file, folder, *length, error));
+    if (*length == 0 || folder[*length - 1] != '/') {
+        FIRN_TRY(firn_buffer_append_byte(&walk->file, '/', error));
+    }
+    *length = walk->file.size;
+    return FIRN_OK;
 }
 
-static firn_status push_folder(folder_walk *walk, char *location, firn_error *error) {
-    if (location == NULL) return firn_fail_memory(error);
-    firn_status status = firn_vector_push(&walk->pending, error, location);
-    if (status != FIRN_OK) firn_free(location);
+static firn_status push_folder(folder_walk *walk, const char *location, firn_error *error) {
+    if (walk->enter != NULL && !walk->enter(walk->context, location)) return FIRN_OK;
+    char *copy = firn_strdup(location);
+    if (copy == NULL) return firn_fail_memory(error);
+    firn_status status = firn_vector_push(&walk->pending, error, copy);
+    if (status != FIRN_OK) firn_free(copy);
     return status;
 }
 
-static firn_status visit_entry(folder_walk *walk, int folder, const char *location,
-                               const char *name, firn_error *error) {
+/* `kind` is what the folder says of the entry (DT_UNKNOWN where it says nothing): only files need more. */
+static firn_status visit_entry(folder_walk *walk, int folder, size_t length, const char *name,
+                               unsigned char kind, firn_error *error) {
+    walk->file.size = length;
+    FIRN_TRY(firn_buffer_append(&walk->file, name, strlen(name) + 1, error));
+    const char *location = (const char *)walk->file.data;
+    if (kind == DT_DIR) return push_folder(walk, location, error);
+    if (kind != DT_REG && kind != DT_UNKNOWN) return FIRN_OK;
     struct stat status;
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT) return FIRN_OK; /* deleted since the folder was read */
-        return firn_fail_errno(error, FIRN_IO, errno, "%s/%s can't be examined", location, name);
+        return firn_fail_errno(error, FIRN_IO, errno, "%s can't be examined", location);
     }
-    if (S_ISDIR(status.st_mode)) return push_folder(walk, join(location, name), error);
+    if (S_ISDIR(status.st_mode)) return push_folder(walk, location, error);
     if (!S_ISREG(status.st_mode)) return FIRN_OK;
-    char *file = join(location, name);
-    if (file == NULL) return firn_fail_memory(error);
     firn_storage_stat found = {.size = (uint64_t)status.st_size,
-                               .modified_ms = (int64_t)status.st_mtim.tv_sec * 1000 +
-                                              status.st_mtim.tv_nsec / 1000000};
-    firn_status result = walk->visit(walk->context, file, &found, error);
-    firn_free(file);
-    return result;
+                               .modified_ns = firn_local_modified_ns(&status)};
+    return walk->visit(walk->context, location, &found, error);
 }
 
 static firn_status read_folder(folder_walk *walk, DIR *folder, const char *location,
                                firn_error *error) {
+    size_t length = 0;
+    FIRN_TRY(start_names(walk, location, &length, error));
     for (;;) {
         errno = 0;
         const struct dirent *entry = readdir(folder);
@@ -60,7 +76,7 @@ static firn_status read_folder(folder_walk *walk, DIR *folder, const char *locat
         if (entry == NULL) return FIRN_OK;
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-        FIRN_TRY(visit_entry(walk, dirfd(folder), location, name, error));
+        FIRN_TRY(visit_entry(walk, dirfd(folder), length, name, entry->d_type, error));
     }
 }
 
@@ -88,10 +104,14 @@ static firn_status walk_folder(folder_walk *walk, const char *location, bool is_
     return status;
 }
 
-firn_status firn_local_list(void *implementation, const char *prefix,
-                            firn_storage_list_visitor visit, void *context, firn_error *error) {
+firn_status firn_local_list_within(void *implementation, const char *prefix,
+                                   firn_storage_list_filter enter, firn_storage_list_visitor visit,
+                                   void *context, firn_error *error) {
     (void)implementation;
-    folder_walk walk = {.visit = visit, .context = context};
+    folder_walk walk = {.enter = enter,
+                        .visit = visit,
+                        .context = context,
+                        .file = firn_buffer_with_maximum(SIZE_MAX)};
     firn_status status = walk_folder(&walk, prefix, true, error);
     while (status == FIRN_OK && walk.pending.count > 0) {
         char *location = walk.pending.items[--walk.pending.count];
@@ -100,5 +120,11 @@ firn_status firn_local_list(void *implementation, const char *prefix,
     }
     for (size_t i = 0; i < walk.pending.count; i++) firn_free(walk.pending.items[i]);
     firn_vector_release(&walk.pending);
+    firn_buffer_release(&walk.file);
     return status;
+}
+
+firn_status firn_local_list(void *implementation, const char *prefix,
+                            firn_storage_list_visitor visit, void *context, firn_error *error) {
+    return firn_local_list_within(implementation, prefix, NULL, visit, context, error);
 }

@@ -35,8 +35,14 @@ static firn_status check_regular(const struct stat *status, const char *location
                      S_ISDIR(status->st_mode) ? "folder" : "special file");
 }
 
-static int64_t modified_ms(const struct stat *status) {
-    return (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
+int64_t firn_local_modified_ns(const struct stat *status) {
+    int64_t nanoseconds = 0;
+    if (__builtin_mul_overflow((int64_t)status->st_mtim.tv_sec, INT64_C(1000000000),
+                               &nanoseconds) ||
+        __builtin_add_overflow(nanoseconds, (int64_t)status->st_mtim.tv_nsec, &nanoseconds)) {
+        return status->st_mtim.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return nanoseconds;
 }
 
 static firn_status local_stat(void *implementation, const char *location, firn_storage_stat *out,
@@ -48,7 +54,7 @@ static firn_status local_stat(void *implementation, const char *location, firn_s
     if (stat(path, &status) != 0) return fail_lookup(errno, location, error);
     FIRN_TRY(check_regular(&status, location, FIRN_INVALID, error));
     out->size = (uint64_t)status.st_size;
-    out->modified_ms = modified_ms(&status);
+    out->modified_ns = firn_local_modified_ns(&status);
     return FIRN_OK;
 }
 
@@ -152,6 +158,7 @@ firn_status firn_storage_local(firn_storage **out, firn_error *error) {
         .replace = firn_local_replace,
         .delete_file = local_delete,
         .list = firn_local_list,
+        .list_within = firn_local_list_within,
         .free = local_free,
     };
     return firn_storage_new(&operations, NULL, out, error);

@@ -10,7 +10,7 @@
 typedef struct memory_content {
     size_t holders;
     firn_buffer bytes;
-    int64_t modified_ms;
+    int64_t modified_ns;
 } memory_content;
 
 /* A name that was used once; `content` is NULL while no file has it. Deleting needs no memory. */
@@ -39,7 +39,7 @@ static memory_content *new_content(void) {
     if (made == NULL) return NULL;
     made->holders = 1;
     made->bytes = firn_buffer_with_maximum(SIZE_MAX);
-    made->modified_ms = firn_clock_now_ms();
+    made->modified_ns = firn_clock_now_ns();
     return made;
 }
 
@@ -103,7 +103,7 @@ static firn_status memory_stat(void *implementation, const char *location, firn_
     firn_status status = find(memory, location, &found, error);
     if (status == FIRN_OK) {
         out->size = found->bytes.size;
-        out->modified_ms = found->modified_ms;
+        out->modified_ns = found->modified_ns;
     }
     pthread_mutex_unlock(&memory->lock);
     return status;
@@ -265,7 +265,7 @@ static firn_status next_below(memory_storage *memory, size_t *index, const char 
             continue;
         }
         *found = true;
-        *stat = (firn_storage_stat){.size = file->bytes.size, .modified_ms = file->modified_ms};
+        *stat = (firn_storage_stat){.size = file->bytes.size, .modified_ns = file->modified_ns};
         firn_buffer_clear(rest);
         status = firn_buffer_append(rest, key.data + length + 1, key.size - length - 1, error);
     }

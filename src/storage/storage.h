@@ -6,6 +6,8 @@
 #ifndef FIRN_STORAGE_STORAGE_H
 #define FIRN_STORAGE_STORAGE_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/location.h"
@@ -17,7 +19,7 @@ typedef struct firn_storage_writer firn_storage_writer;
 
 typedef struct firn_storage_stat {
     uint64_t size;
-    int64_t modified_ms;
+    int64_t modified_ns; /**< since 1970-01-01T00:00:00Z, as exact as the store keeps it */
 } firn_storage_stat;
 
 /** Counters of everything that went through a storage; `syncs` counts files made durable. */
@@ -28,6 +30,9 @@ typedef struct firn_storage_counters {
 /** Called for each regular file below a prefix; `location` is spelled like the prefix asked for. */
 typedef firn_status (*firn_storage_list_visitor)(void *context, const char *location,
                                                  const firn_storage_stat *stat, firn_error *error);
+
+/** Whether anything below a folder (spelled like the prefix asked for) is wanted. */
+typedef bool (*firn_storage_list_filter)(void *context, const char *folder);
 
 /** What a backend provides; callers use the functions below. A backend keeps `implementation`. */
 typedef struct firn_storage_operations {
@@ -53,6 +58,10 @@ typedef struct firn_storage_operations {
     firn_status (*delete_file)(void *implementation, const char *location, firn_error *error);
     firn_status (*list)(void *implementation, const char *prefix, firn_storage_list_visitor visit,
                         void *context, firn_error *error);
+    /** NULL, or `list` that need not look into folders for which `enter` says no. */
+    firn_status (*list_within)(void *implementation, const char *prefix,
+                               firn_storage_list_filter enter, firn_storage_list_visitor visit,
+                               void *context, firn_error *error);
     void (*free)(void *implementation);
 } firn_storage_operations;
 
@@ -131,6 +140,14 @@ firn_status firn_storage_delete(firn_storage *storage, const char *location, fir
  */
 firn_status firn_storage_list(firn_storage *storage, const char *prefix,
                               firn_storage_list_visitor visit, void *context, firn_error *error);
+/**
+ * The same, without looking into folders for which `enter` says no, where the backend has folders: files below them may be
+ * visited all the same. A folder that isn't entered need not be readable.
+ */
+firn_status firn_storage_list_within(firn_storage *storage, const char *prefix,
+                                     firn_storage_list_filter enter,
+                                     firn_storage_list_visitor visit, void *context,
+                                     firn_error *error);
 
 firn_storage_counters firn_storage_count(const firn_storage *storage);
 

@@ -65,7 +65,8 @@ static void test_write_and_read(void **state) {
     firn_storage_stat found;
     check_ok(firn_storage_stat_file(f->storage, uri, &found, &f->error), &f->error);
     assert_int_equal(found.size, 5);
-    assert_true(found.modified_ms > 1600000000000);
+    assert_int_equal(found.modified_ns,
+                     status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec);
     check_fails(firn_storage_put(f->storage, path, firn_slice_text("x"), &f->error), FIRN_EXISTS,
                 &f->error, "c%20d");
     firn_storage_counters counters = firn_storage_count(f->storage);
@@ -312,6 +313,30 @@ static void test_list(void **state) {
     firn_free(fifo);
 }
 
+static bool not_d(void *context, const char *folder) {
+    (void)context;
+    return strcmp(folder + strlen(folder) - 2, "/d") != 0;
+}
+
+static void test_list_within(void **state) {
+    fixture *f = *state;
+    char *a = in(f, "t/c/a");
+    char *b = in(f, "t/d/e/b");
+    char *closed = in(f, "t/d");
+    check_ok(firn_storage_put(f->storage, a, firn_slice_text("1"), &f->error), &f->error);
+    check_ok(firn_storage_put(f->storage, b, firn_slice_text("22"), &f->error), &f->error);
+    assert_int_equal(chmod(closed, 0), 0);
+    listing seen = {.prefix = f->folder};
+    check_ok(firn_storage_list_within(f->storage, f->folder, not_d, note, &seen, &f->error),
+             &f->error);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.last, a);
+    assert_int_equal(chmod(closed, 0700), 0);
+    firn_free(a);
+    firn_free(b);
+    firn_free(closed);
+}
+
 /*
  * A limit on the size of files stands for a full disk: the error shows when the buffer goes down.
  */
@@ -408,6 +433,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_publish_by_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_checksum_companions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_list_within, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_abort_removes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_read_limit, set_up, tear_down),
