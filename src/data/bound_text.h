@@ -1,6 +1,6 @@
 /**
  * Shortening bounds as the metrics mode truncate(n) asks: text by code points, binary and fixed by bytes, nothing else. An upper bound
- * that was cut is made greater at its end. Internal to data.
+ * that was cut is made greater at its end. Internal to data and lake.
  */
 #ifndef FIRN_DATA_BOUND_TEXT_H
 #define FIRN_DATA_BOUND_TEXT_H
