@@ -21,11 +21,7 @@ static bool is_digit(unsigned char c) {
     return c >= '0' && c <= '9';
 }
 
-/*
- * Column names in the form that Iceberg's own writers give them in Parquet (Avro's rules for names): another character
- * becomes "_x" and its code, a leading digit gets "_" before it. Readers go by field id; bytes beyond ASCII stay.
- */
-static const char *file_name_of(const char *name, firn_arena *arena) {
+const char *firn_parquet_column_name(const char *name, firn_arena *arena) {
     size_t length = strlen(name);
     char *text = firn_arena_alloc(arena, length * 4 + 1, 1);
     if (text == NULL) return NULL;
@@ -64,7 +60,7 @@ static firn_status file_names(const firn_type *type, firn_arena *arena, const ch
     if (names == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < type->field_count; i++) {
         const char *own = type->fields[i].name;
-        names[i] = file_name_of(own, arena);
+        names[i] = firn_parquet_column_name(own, arena);
         if (names[i] == NULL) return firn_fail_memory(error);
         if (strcmp(names[i], own) == 0) continue;
         bool clashes = is_taken(names, i, names[i]);

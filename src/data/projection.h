@@ -9,6 +9,12 @@
 #include "iceberg/name_mapping.h"
 #include "parquet/rewrite.h"
 
+/**
+ * A column's name in the form that Iceberg's own writers give it in Parquet (Avro's rules for names): another character becomes "_x" and its code, a leading
+ * digit gets "_" before it. Readers go by field id; bytes beyond ASCII stay. In `arena`; NULL when memory is out.
+ */
+const char *firn_parquet_column_name(const char *name, firn_arena *arena);
+
 /** The Parquet form of an Iceberg schema (appendix A): flat elements, root first, with field ids. In `arena`. */
 firn_status firn_parquet_elements_of_schema(const firn_schema *schema, firn_arena *arena,
                                             const firn_parquet_schema_element **out, size_t *count,

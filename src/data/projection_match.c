@@ -112,6 +112,9 @@ firn_status firn_match_check_group(const firn_projector *projector, const firn_p
     bool any_mapped = false;
     for (size_t i = 0; i < group->child_count; i++) {
         if (has_id(group->children[i])) return FIRN_OK;
+        /* Nothing but nulls: whichever column it is, nothing of it is lost. */
+        bool only_nulls = group->children[i]->element->logical.kind == FIRN_PARQUET_LOGICAL_NULL;
+        any_mapped = any_mapped || only_nulls;
         const firn_mapped_field *mapped = mapped_by_name(scope, group->children[i]);
         any_mapped = any_mapped || (mapped != NULL && mapped->has_field_id);
     }

@@ -1,6 +1,8 @@
 /**
- * One schema for many files: the union of their columns, with the promotions that the specification allows (and no others), lists and maps by structure, columns of one name in several letter cases refused. Begins with a
- * table's schema, or with nothing.
+ * One schema for many files: the union of their columns, with the promotions that the specification allows (and no others), lists and maps by structure, columns of one name in several letter cases (of ASCII) refused. Begins with a
+ * table's schema, or with nothing. Whatever is taken in can be read: firn_lake_columns_of finds it in each of the files.
+ *
+ * New columns are optional, since files to come may have nulls. The order of the files decides the order of columns and their ids, never their types.
  */
 #ifndef FIRN_LAKE_SCHEMA_UNION_H
 #define FIRN_LAKE_SCHEMA_UNION_H
@@ -12,8 +14,14 @@
 typedef struct firn_schema_union firn_schema_union;
 
 /**
- * `base` (nullable) is the schema that is there already: its ids and names are kept, new columns get ids from `last_column_id` + 1 on and are optional. `mapping` (nullable) is the table's: aliases in it are followed. Ids that
- * files bring are taken where all of them agree and there is no base; else new ones are given, depth first.
+ * `base` (nullable) is the schema that is there already: its ids and names are kept, new columns get ids from `last_column_id` + 1 on and are optional. `mapping` (nullable) is the table's: aliases in it are followed, and what it has for no column of the
+ * table stays out. Both are borrowed until the union is freed.
+ *
+ * Ids that files bring are kept, since readers go by them: two files, or a file and the base, that contradict each other about a column's id or an id's column can't be in one table, nor can a file with ids for some columns only (INVALID). Other columns
+ * get new ids, when the schema is first looked at: the members of a struct, a list or a map first, then what lies below each, as Iceberg's own libraries number them.
+ *
+ * A base's `date` is not promoted: a partition may be made of it. Bytes without an annotation are what the base has (string, uuid, geometry), without a base binary or fixed; INT96 is what the base has, without a base timestamptz. A column of nothing but nulls and no type
+ * is `unknown` from format version 3 on; before, and in lists and maps, it is left out until a file has a type for it.
  */
 firn_status firn_schema_union_new(const firn_schema *base, int32_t last_column_id,
                                   int format_version, const firn_name_mapping *mapping,
@@ -23,7 +31,7 @@ void firn_schema_union_free(firn_schema_union *schemas);
 
 /**
  * Takes a file's columns in; cheap for one whose columns were seen before. INVALID names file, column and the first file that had it otherwise: types without a promotion between them, case
- * collisions, types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
+ * collisions, contradicting ids, types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
  */
 firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet_file *file,
                                   const char *location, firn_error *error);
@@ -43,7 +51,7 @@ int32_t firn_schema_union_last_column_id(const firn_schema_union *schemas);
 typedef struct firn_schema_surprise {
     const char *column; /**< dotted name */
     const char *
-        what; /**< "new column", "promoted from int to long", "missing in files", "optional in files that have it as required", "read from INT96" … */
+        what; /**< "new column", "promoted from int to long", "missing in files", "required in the table, optional in files", "read from INT96", "called "x" in files", "left out: …" … */
     const char *location; /**< of the first file that showed it */
 } firn_schema_surprise;
 
@@ -53,11 +61,11 @@ const firn_schema_surprise *firn_schema_union_surprises(const firn_schema_union 
 
 /**
  * The text of schema.name-mapping.default for a schema: every field at any depth under its name, beside whatever names `before` (nullable) has for the field. Lists and maps as the specification has them ("element", "key", "value").
- * Owned (firn_free).
+ * A name that `before` has for one field does not go over to another, and what it has for no field stays: files read by it must not be read otherwise. Owned (firn_free).
  */
 firn_status firn_name_mapping_for(const firn_schema *schema, const firn_name_mapping *before,
                                   char **out, firn_error *error);
-/** Whether a mapping (NULL: none) has every field of the schema under its name. */
+/** Whether a mapping (NULL: none) has every field of the schema, and every field's name. */
 bool firn_name_mapping_covers(const firn_name_mapping *mapping, const firn_schema *schema);
 
 #endif

@@ -120,7 +120,8 @@ static inline void file_schema_member(file_schema_reader *reader) {
         return;
     }
     assert_true(file_schema_is(reader, '{'));
-    reader->elements.items[index].num_children = file_schema_members(reader, '}');
+    int32_t children = file_schema_members(reader, '}');
+    reader->elements.items[index].num_children = children;
 }
 
 static inline int32_t file_schema_members(file_schema_reader *reader, char end) {
