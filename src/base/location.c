@@ -74,6 +74,32 @@ static bool is_s3(const char *location, size_t scheme) {
             (strncasecmp(location, "s3a", 3) == 0 || strncasecmp(location, "s3n", 3) == 0));
 }
 
+/** Whether `collapse` would leave an absolute path as it is. */
+static bool is_collapsed(const char *path) {
+    if (path[1] == '\0') return true;
+    for (const char *slash = path; slash != NULL; slash = strchr(slash + 1, '/')) {
+        const char *next = slash + 1;
+        if (*next == '\0' || *next == '/') return false;
+        if (*next == '.' && (next[1] == '\0' || next[1] == '/')) return false;
+    }
+    return true;
+}
+
+static bool has_upper_case(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] >= 'A' && text[i] <= 'Z') return true;
+    }
+    return false;
+}
+
+const char *firn_location_key_within(const char *location) {
+    const char *path = firn_location_local_path(location);
+    if (path != NULL) return path[0] == '/' && is_collapsed(path) ? path : NULL;
+    size_t scheme = firn_location_scheme(location);
+    if (has_upper_case(location, scheme)) return NULL;
+    return is_s3(location, scheme) && scheme != 2 ? NULL : location;
+}
+
 char *firn_location_key(const char *location) {
     const char *path = firn_location_local_path(location);
     if (path != NULL) {

@@ -15,6 +15,12 @@
  */
 char *firn_location_key(const char *location);
 
+/**
+ * The key where it is the end of `location` itself, so that nothing has to be made; NULL: firn_location_key has to make it. For
+ * looking up many locations.
+ */
+const char *firn_location_key_within(const char *location);
+
 /** The local path inside a location, or NULL when it isn't local. Borrowed from `location`. */
 const char *firn_location_local_path(const char *location);
 

@@ -1,13 +1,18 @@
 /**
  * The ledger (design, section 9): which files a table was given, whatever has become of them since. Segments are Avro files in the table's metadata folder, one written by each commit that adds files, merged now and then, so that
- * their number grows with the logarithm of the entries'. The property firn.sync.ledger (a JSON object: version, segments, head) names them in the same commit; the snapshot's summary has the same text under the same key, for when a program drops properties.
+ * their number grows with the logarithm of the entries'. The property firn.sync.ledger (table/ledger_property.h: version, segments, head, entries) names them in the same commit; the snapshot's summary has the same text under the same key.
+ * Segments that were merged stay where they are as long as a snapshot's summary names them; nothing here deletes them: they are reachable until those snapshots are expired, and leftovers after that.
+ *
+ * What counts for a ref is what the newest snapshot of its history says that has the text in its summary (or is the property's head): every snapshot that adds files through the ledger has it, so that nothing which the property says beyond that belongs to
+ * this history. A rollback thereby takes the ledger back as well, and a dropped property is no loss. A snapshot that publishes another one (source-snapshot-id) brings that one's entries. Only where no retained snapshot of the history has the text is the
+ * property taken, entry by entry: one whose snapshot is an ancestor counts; one whose snapshot is retained and no ancestor doesn't; one whose snapshot is gone doesn't if it was younger than the oldest snapshot that the chain reaches (by sequence number, in v1
+ * by time) or the chain reaches the table's first snapshot; else it stays, since giving a table the same rows twice is worse than giving them late.
  */
 #ifndef FIRN_LAKE_LEDGER_H
 #define FIRN_LAKE_LEDGER_H
 
 #include "table/journal.h"
-
-#define FIRN_LEDGER_PROPERTY "firn.sync.ledger"
+#include "table/ledger_property.h"
 
 typedef struct firn_ledger_entry {
     const char *location;
@@ -20,16 +25,23 @@ typedef struct firn_ledger_entry {
     int64_t sequence_number; /**< of that snapshot; 0 in v1 */
     /** Given up: it vanished from the source or was replaced, and the rows were deleted by a commit of ours. The newest entry of a location counts. */
     bool removed;
+    /** When the entry was made, a moment before its snapshot; 0: unknown. Filled in by firn_ledger_write. */
+    int64_t added_ms;
 } firn_ledger_entry;
 
 typedef struct firn_ledger firn_ledger;
 
 /**
- * Loads the ledger of a table as it is for the ref that the table is pinned to. A table without one has an empty ledger. Entries whose snapshot the ref's history has lost to a rollback are not in it any more (they are counted): as long as
- * metadata can tell (a snapshot that is retained and no ancestor; or the ledger's head is no ancestor though the chain reaches back beyond it). Where history was expired, entries stay.
- * UNSAFE (exit 4): a segment is missing or damaged, or the property was dropped and no summary has it though one of ours is in the history; names --rebuild-ledger.
+ * Loads the ledger of a table as it is for the ref that the table is pinned to. A table without one has an empty ledger. What the ref's history has lost to a rollback is not in it any more (it is counted).
+ * UNSAFE (exit 4): a segment is missing or damaged, the text is damaged, or the property was dropped, no snapshot of the history has it and the history was expired; names --rebuild-ledger. UNSUPPORTED: a newer firn wrote it.
  */
 firn_status firn_ledger_load(firn_table *table, firn_ledger **out, firn_error *error);
+/**
+ * Whether the ledger is (still) that of the table as it is now: no other run has written to it since it was loaded. Where that holds, a text that firn_ledger_write made for the same snapshot id
+ * stays good for further attempts of the commit; else the ledger is to be loaded anew, since another run may have added the same files.
+ */
+firn_status firn_ledger_is_current(const firn_ledger *ledger, const firn_table *table, bool *out,
+                                   firn_error *error);
 /**
  * Makes a ledger from the table itself: every path that a retained snapshot of the ref's history added, sizes from manifests, times unknown. UNSAFE where the history was expired (the oldest snapshot has a parent, or began with files that it did not add).
  */
@@ -37,22 +49,25 @@ firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error
 /** NULL is allowed. */
 void firn_ledger_free(firn_ledger *ledger);
 
-/** By location, however spelled (firn_location_key); NULL. Entries that were removed are found, too. */
+/** By location, however spelled (firn_location_key); NULL. Entries that were removed are found, too. Where memory is out it finds nothing, and firn_ledger_write will refuse. */
 const firn_ledger_entry *firn_ledger_find(const firn_ledger *ledger, const char *location);
 size_t firn_ledger_count(const firn_ledger *ledger);
-/** In no particular order; positions stay the same until the ledger is freed. */
+/** In no particular order; positions stay the same until the ledger is freed, addresses until something is adopted. */
 const firn_ledger_entry *firn_ledger_at(const firn_ledger *ledger, size_t index);
 /** The position of what firn_ledger_find returned, to keep marks beside the ledger. */
 size_t firn_ledger_position(const firn_ledger *ledger, const firn_ledger_entry *entry);
-/** Whether a unit has entries that count, or is one that an adopted property lists. */
+/** Whether a unit has entries that are not removed, or is one that an adopted property lists. */
 bool firn_ledger_has_unit(const firn_ledger *ledger, const char *unit);
-/** Entries that a rollback made pending again. */
+/** Files that a rollback made pending again. */
 size_t firn_ledger_rolled_back(const firn_ledger *ledger);
 size_t firn_ledger_segment_count(const firn_ledger *ledger);
 
+/** The table property that holds the ledger of a branch: FIRN_LEDGER_PROPERTY for main. In `arena`; NULL when memory is out. */
+const char *firn_ledger_property_key(const char *ref, firn_arena *arena);
 /**
- * Writes a segment with the entries of one commit (and those of small older segments, merged), announced to the journal first, and returns the property's new text, in `arena`. Snapshot id and sequence number of the new entries are filled in. The ledger itself stays as it was:
- * load it anew after the commit.
+ * Writes a segment with the entries of one commit (and those of small older segments, merged), announced to the journal first, and returns the text for the property (firn_ledger_property_key) and for the snapshot's summary (FIRN_LEDGER_PROPERTY), in `arena`.
+ * Snapshot id, sequence number and time of the new entries are filled in (a sequence number that is too low, since another branch came first, does no harm). Without entries that are new the text names the same segments and no file is written.
+ * The ledger itself stays as it was: load it anew after the commit. CONFLICT: it is not current any more.
  */
 firn_status firn_ledger_write(const firn_ledger *ledger, firn_table *table, firn_journal *journal,
                               const firn_ledger_entry *added, size_t added_count,
@@ -71,7 +86,7 @@ firn_status firn_unit_property_add(const char *text, const char *const *units, s
 firn_status firn_ledger_adopt_units(firn_ledger *ledger, const char *const *units, size_t count,
                                     firn_error *error);
 
-/** Adds entries to the ledger in memory, to be written by the next firn_ledger_write along with that commit's own (adoption, rebuilding). Copied; snapshot ids are kept. */
+/** Adds entries to the ledger in memory (a location that is known already gets a newer entry), to be written by the next firn_ledger_write along with that commit's own (adoption, rebuilding). Copied; snapshot ids are kept. */
 firn_status firn_ledger_adopt(firn_ledger *ledger, const firn_ledger_entry *entries, size_t count,
                               firn_error *error);
 

@@ -1,6 +1,7 @@
 #include "table/reachable.h"
 
 #include "base/alloc.h"
+#include "table/ledger_property.h"
 
 static int reached; /* its address marks a candidate */
 
@@ -63,6 +64,55 @@ out:
     return status;
 }
 
+/** Every candidate that is named like a segment. */
+static firn_status mark_all_segments(firn_map *candidates, firn_error *error) {
+    static const char prefix[] = FIRN_LEDGER_FILE_PREFIX;
+    size_t length = sizeof prefix - 1;
+    for (size_t i = 0; i < firn_map_count(candidates); i++) {
+        firn_slice key = firn_map_key_at(candidates, i);
+        size_t start = key.size;
+        while (start > 0 && key.data[start - 1] != '/') start--;
+        if (key.size - start < length || memcmp(key.data + start, prefix, length) != 0) continue;
+        FIRN_TRY(firn_map_set(candidates, key, &reached, error));
+    }
+    return FIRN_OK;
+}
+
+/** A text that a newer firn wrote, or that is damaged, may name any segment. */
+static firn_status mark_ledger(const char *text, firn_arena *arena, firn_map *candidates,
+                               firn_error *error) {
+    firn_ledger_property property;
+    if (text == NULL) return FIRN_OK;
+    firn_status status = firn_ledger_property_parse(text, arena, &property, NULL);
+    if (status == FIRN_NO_MEMORY) return firn_fail_memory(error);
+    if (status != FIRN_OK) return mark_all_segments(candidates, error);
+    for (size_t i = 0; i < property.segment_count; i++) {
+        FIRN_TRY(mark(candidates, property.segments[i], error));
+    }
+    return FIRN_OK;
+}
+
+/** Ledgers of every branch, as they are and as every snapshot that is kept had them: a rollback goes back to those. */
+static firn_status mark_ledgers(const firn_table_metadata *metadata, firn_map *candidates,
+                                firn_error *error) {
+    firn_status status = FIRN_OK;
+    firn_arena *arena = firn_arena_new();
+    if (arena == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < metadata->property_count; i++) {
+        const firn_property *property = &metadata->properties[i];
+        if (!firn_ledger_property_is_key(property->key)) continue;
+        FIRN_CHECK(mark_ledger(property->value, arena, candidates, error));
+    }
+    for (size_t i = 0; i < metadata->snapshot_count; i++) {
+        const char *text = firn_ledger_property_of_snapshot(&metadata->snapshots[i]);
+        FIRN_CHECK(mark_ledger(text, arena, candidates, error));
+        firn_arena_clear(arena);
+    }
+out:
+    firn_arena_free(arena);
+    return status;
+}
+
 firn_status firn_table_mark_reachable(firn_table *table, firn_map *candidates, firn_error *error) {
     firn_status status = FIRN_OK;
     const firn_table_metadata *metadata = table->metadata;
@@ -74,6 +124,7 @@ firn_status firn_table_mark_reachable(firn_table *table, firn_map *candidates, f
     }
     FIRN_CHECK(mark_statistics(metadata, "statistics", candidates, error));
     FIRN_CHECK(mark_statistics(metadata, "partition-statistics", candidates, error));
+    FIRN_CHECK(mark_ledgers(metadata, candidates, error));
     for (size_t i = 0; i < metadata->snapshot_count; i++) {
         FIRN_CHECK(mark_snapshot(table, &metadata->snapshots[i], candidates, seen, error));
     }

@@ -1,0 +1,116 @@
+/** A ledger made from a table's own history. */
+#include "base/alloc.h"
+#include "lake/ledger_internal.h"
+
+typedef struct rebuilding {
+    firn_table *table;
+    firn_ledger *ledger;
+    const firn_snapshot *snapshot;
+    bool first; /**< the snapshot is the table's first one */
+} rebuilding;
+
+static firn_status visit_entry(void *context, const firn_manifest_entry *entry, firn_error *error) {
+    rebuilding *run = context;
+    const firn_snapshot *snapshot = run->snapshot;
+    if (entry->file.content != FIRN_CONTENT_DATA || entry->status == FIRN_ENTRY_DELETED) {
+        return FIRN_OK;
+    }
+    bool own = entry->status == FIRN_ENTRY_ADDED &&
+               (!entry->has_snapshot_id || entry->snapshot_id == snapshot->snapshot_id);
+    if (!own) {
+        if (!run->first) return FIRN_OK;
+        return firn_fail(error, FIRN_UNSAFE, "begins with file %.400s, which it did not add",
+                         entry->file.path);
+    }
+    firn_ledger_item item = {.location = firn_slice_text(entry->file.path),
+                             .size = entry->file.file_size_in_bytes,
+                             .modified_ns = -1,
+                             .rows = entry->file.record_count,
+                             .snapshot_id = snapshot->snapshot_id,
+                             .sequence_number = snapshot->sequence_number,
+                             .added_ms = snapshot->timestamp_ms};
+    return firn_ledger_put(run->ledger, &item, FIRN_LEDGER_UNWRITTEN, error);
+}
+
+/** Whether a manifest can have what the snapshot added. */
+static bool is_of(const firn_manifest_file *manifest, const rebuilding *run) {
+    if (manifest->content != FIRN_CONTENT_DATA) return false;
+    return run->first || !manifest->has_added_snapshot_id ||
+           manifest->added_snapshot_id == run->snapshot->snapshot_id;
+}
+
+static firn_status take_manifests(rebuilding *run, firn_arena *arena, firn_error *error) {
+    const firn_manifest_file *manifests = NULL;
+    size_t count = 0;
+    FIRN_TRY(firn_table_manifests(run->table, run->snapshot, arena, &manifests, &count, error));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of(&manifests[i], run)) continue;
+        FIRN_TRY(
+            firn_table_read_manifest(run->table, &manifests[i], NULL, visit_entry, run, error));
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_ledger_put_snapshot(firn_ledger *ledger, firn_table *table,
+                                     const firn_snapshot *snapshot, firn_error *error) {
+    rebuilding run = {table, ledger, snapshot, !snapshot->has_parent};
+    firn_arena *arena = firn_arena_new();
+    if (arena == NULL) return firn_fail_memory(error);
+    firn_status status = take_manifests(&run, arena, error);
+    firn_arena_free(arena);
+    return firn_error_wrap(error, status, "snapshot %lld", (long long)snapshot->snapshot_id);
+}
+
+typedef FIRN_VECTOR(const firn_snapshot *) snapshot_vector;
+
+/** From the head to the first. */
+static firn_status list_ancestors(const firn_table *table, snapshot_vector *out,
+                                  firn_error *error) {
+    const firn_snapshot *snapshot = table->snapshot;
+    while (snapshot != NULL) {
+        if (out->count == table->metadata->snapshot_count) {
+            return firn_fail(error, FIRN_CORRUPT, "snapshot %lld is its own ancestor",
+                             (long long)snapshot->snapshot_id);
+        }
+        FIRN_TRY(firn_vector_push(out, error, snapshot));
+        if (!snapshot->has_parent) return FIRN_OK;
+        int64_t parent = snapshot->parent_snapshot_id;
+        snapshot = firn_table_metadata_snapshot(table->metadata, parent);
+        if (snapshot == NULL) {
+            return firn_fail(error, FIRN_UNSAFE,
+                             "the ledger can't be made anew: snapshot %lld was expired, and with "
+                             "it what it and those before it added",
+                             (long long)parent);
+        }
+    }
+    return FIRN_OK;
+}
+
+static firn_status keep_text(const firn_table *table, firn_ledger *ledger, firn_error *error) {
+    firn_ledger_history history = {0};
+    firn_status status = firn_ledger_history_of(table, ledger->arena, &history, error);
+    if (status == FIRN_OK && history.text != NULL) {
+        ledger->text = firn_arena_strdup(ledger->arena, history.text);
+        if (ledger->text == NULL) status = firn_fail_memory(error);
+    }
+    firn_ledger_history_release(&history);
+    return status;
+}
+
+firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error *error) {
+    firn_status status = FIRN_OK;
+    snapshot_vector ancestors = {0};
+    firn_ledger *ledger = NULL;
+    FIRN_CHECK(firn_ledger_new(&ledger, error));
+    FIRN_CHECK(keep_text(table, ledger, error));
+    FIRN_CHECK(list_ancestors(table, &ancestors, error));
+    for (size_t i = ancestors.count; i-- > 0;) {
+        FIRN_CHECK(firn_ledger_put_snapshot(ledger, table, ancestors.items[i], error));
+    }
+    *out = ledger;
+    ledger = NULL;
+out:
+    firn_ledger_free(ledger);
+    firn_vector_release(&ancestors);
+    return firn_error_wrap(error, status, "table %s: rebuilding the ledger", table->display_name);
+}

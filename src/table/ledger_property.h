@@ -1,0 +1,36 @@
+/**
+ * The text by which a table names the segments of its ledger (lake/ledger.h): a table property and an item of snapshots' summaries. It is
+ * understood here because segments are part of what a table refers to.
+ */
+#ifndef FIRN_TABLE_LEDGER_PROPERTY_H
+#define FIRN_TABLE_LEDGER_PROPERTY_H
+
+#include "iceberg/metadata.h"
+
+/** The table property for main, and the item of a snapshot's summary for any branch. */
+#define FIRN_LEDGER_PROPERTY "firn.sync.ledger"
+/** Another branch's property: this, then the branch's name. */
+#define FIRN_LEDGER_PROPERTY_OF_BRANCH FIRN_LEDGER_PROPERTY "."
+/** File names of segments begin like this. */
+#define FIRN_LEDGER_FILE_PREFIX "firn-ledger-"
+
+typedef struct firn_ledger_property {
+    const char *const *segments; /**< locations, literally; oldest first */
+    size_t segment_count;
+    int64_t head;    /**< the snapshot that it was written with */
+    int64_t entries; /**< in all segments together */
+} firn_ledger_property;
+
+/** In `arena`. CORRUPT: it is no such text; UNSUPPORTED: of a version that is not known. */
+firn_status firn_ledger_property_parse(const char *text, firn_arena *arena,
+                                       firn_ledger_property *out, firn_error *error);
+/** The text, in `arena`. */
+firn_status firn_ledger_property_write(const firn_ledger_property *property, firn_arena *arena,
+                                       const char **out, firn_error *error);
+
+/** The text in a snapshot's summary, or NULL. */
+const char *firn_ledger_property_of_snapshot(const firn_snapshot *snapshot);
+/** Whether a table property is the ledger's, for any branch. */
+bool firn_ledger_property_is_key(const char *key);
+
+#endif
