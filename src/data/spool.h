@@ -1,6 +1,6 @@
 /**
  * Bytes that are written once, in order, and then read at any position: in memory, or, once there are more than a limit, in an unlinked temporary file in $TMPDIR, else
- * /tmp, which vanishes with the process. Internal to data.
+ * /tmp, which vanishes with the process. Internal to data and lake.
  */
 #ifndef FIRN_DATA_SPOOL_H
 #define FIRN_DATA_SPOOL_H

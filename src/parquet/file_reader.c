@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "codec/codec.h"
+#include "parquet/metadata_internal.h"
 #include "parquet/page_codec.h"
 
 static firn_status check_path(const firn_parquet_file *file, size_t row_group,
@@ -72,15 +73,22 @@ static firn_status check_row_groups(firn_parquet_file *file, firn_error *error) 
                      file->source.name, (long long)metadata->num_rows, (long long)rows);
 }
 
-firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file **out,
-                                   firn_error *error) {
+/* `footer` NULL: read it. */
+static firn_status open_file(const firn_read_at *source, const firn_slice *footer,
+                             firn_parquet_file **out, firn_error *error) {
     firn_parquet_file *file = firn_alloc_zeroed(1, sizeof *file);
     if (file == NULL) return firn_fail_memory(error);
     firn_status status = FIRN_OK;
     file->source = *source;
     file->arena = firn_arena_new();
     if (file->arena == NULL) FIRN_CHECK(firn_fail_memory(error));
-    FIRN_CHECK(firn_parquet_read_footer(&file->source, file->arena, &file->metadata, error));
+    if (footer == NULL) {
+        FIRN_CHECK(firn_parquet_read_footer(&file->source, file->arena, &file->metadata, error));
+    } else {
+        firn_thrift_reader reader = firn_thrift_reader_of(*footer, source->size - 8 - footer->size,
+                                                          source->name, file->arena);
+        FIRN_CHECK(firn_parquet_read_file_metadata(&reader, &file->metadata, error));
+    }
     FIRN_CHECK(firn_parquet_schema_build(file->metadata->schema, file->metadata->schema_count,
                                          source->name, file->arena, &file->schema, error));
     FIRN_CHECK(check_row_groups(file, error));
@@ -89,6 +97,16 @@ firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file
 out:
     firn_parquet_file_close(file);
     return status;
+}
+
+firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file **out,
+                                   firn_error *error) {
+    return open_file(source, NULL, out, error);
+}
+
+firn_status firn_parquet_file_open_footer(const firn_read_at *source, firn_slice footer,
+                                          firn_parquet_file **out, firn_error *error) {
+    return open_file(source, &footer, out, error);
 }
 
 void firn_parquet_file_close(firn_parquet_file *file) {

@@ -14,6 +14,9 @@ typedef struct firn_parquet_file {
 /** Reads and checks footer and schema (column counts of row groups, types against the schema, sums of rows). `source` is copied; what it points to must outlive the file. */
 firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file **out,
                                    firn_error *error);
+/** The same with the footer's Thrift struct (firn_parquet_footer_length) at hand: nothing is read from `source`, nothing of `footer` is kept. */
+firn_status firn_parquet_file_open_footer(const firn_read_at *source, firn_slice footer,
+                                          firn_parquet_file **out, firn_error *error);
 void firn_parquet_file_close(firn_parquet_file *file);
 
 /**

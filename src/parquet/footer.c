@@ -33,24 +33,26 @@ static firn_status tail_read(const firn_read_at *file, uint64_t size, tail *out,
     return firn_read_at_exact(file, offset, out->owned, (size_t)size, error);
 }
 
-/* The footer's length, from the last eight bytes. */
-static firn_status read_trailer(const firn_read_at *file, const tail *end, uint64_t *length,
-                                firn_error *error) {
-    const uint8_t *trailer = end->data + end->size - TRAILER_SIZE;
+firn_status firn_parquet_footer_length(firn_slice end, uint64_t file_size, const char *name,
+                                       uint64_t *length, firn_error *error) {
+    if (file_size < MINIMUM_FILE_SIZE || file_size > INT64_MAX || end.size < TRAILER_SIZE) {
+        return firn_fail(error, FIRN_CORRUPT, "%s: a file of %llu bytes is no Parquet file", name,
+                         (unsigned long long)file_size);
+    }
+    const uint8_t *trailer = end.data + end.size - TRAILER_SIZE;
     if (memcmp(trailer + 4, "PARE", 4) == 0) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "%s: the file's footer is encrypted; firn does not read encrypted Parquet",
-                         file->name);
+                         name);
     }
     if (memcmp(trailer + 4, "PAR1", 4) != 0) {
-        return firn_fail_at(error, FIRN_CORRUPT, (int64_t)(file->size - 4),
-                            "%s: not a Parquet file, or cut short: \"PAR1\" is missing",
-                            file->name);
+        return firn_fail_at(error, FIRN_CORRUPT, (int64_t)(file_size - 4),
+                            "%s: not a Parquet file, or cut short: \"PAR1\" is missing", name);
     }
     *length = firn_load_le32(trailer);
-    if (*length > file->size - MINIMUM_FILE_SIZE) {
-        return firn_fail_at(error, FIRN_CORRUPT, (int64_t)(file->size - TRAILER_SIZE),
-                            "%s: a footer of %llu bytes is longer than the file", file->name,
+    if (*length > file_size - MINIMUM_FILE_SIZE) {
+        return firn_fail_at(error, FIRN_CORRUPT, (int64_t)(file_size - TRAILER_SIZE),
+                            "%s: a footer of %llu bytes is longer than the file", name,
                             (unsigned long long)*length);
     }
     return FIRN_OK;
@@ -58,15 +60,15 @@ static firn_status read_trailer(const firn_read_at *file, const tail *end, uint6
 
 firn_status firn_parquet_read_footer(const firn_read_at *file, firn_arena *arena,
                                      const firn_parquet_file_metadata **out, firn_error *error) {
-    if (file->size < MINIMUM_FILE_SIZE || file->size > INT64_MAX) {
-        return firn_fail(error, FIRN_CORRUPT, "%s: a file of %llu bytes is no Parquet file",
-                         file->name, (unsigned long long)file->size);
-    }
     tail end = {0};
     firn_status status = FIRN_OK;
     uint64_t length = 0;
+    if (file->size < MINIMUM_FILE_SIZE) {
+        return firn_parquet_footer_length((firn_slice){0}, file->size, file->name, &length, error);
+    }
     FIRN_CHECK(tail_read(file, file->size < TAIL_SIZE ? file->size : TAIL_SIZE, &end, error));
-    FIRN_CHECK(read_trailer(file, &end, &length, error));
+    FIRN_CHECK(firn_parquet_footer_length(firn_slice_of(end.data, (size_t)end.size), file->size,
+                                          file->name, &length, error));
     if (length + TRAILER_SIZE > end.size) {
         FIRN_CHECK(tail_read(file, length + TRAILER_SIZE, &end, error));
     }

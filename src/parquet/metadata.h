@@ -169,6 +169,9 @@ typedef struct firn_parquet_column_index {
 /** Reads magic and footer from the end of a file (one read for small files, two otherwise). Encrypted footer: UNSUPPORTED. */
 firn_status firn_parquet_read_footer(const firn_read_at *file, firn_arena *arena,
                                      const firn_parquet_file_metadata **out, firn_error *error);
+/** The length of the footer's Thrift struct from the last eight bytes or more of a file: *length bytes that end eight before the end. The same errors. */
+firn_status firn_parquet_footer_length(firn_slice end, uint64_t file_size, const char *name,
+                                       uint64_t *length, firn_error *error);
 firn_status firn_parquet_parse_file_metadata(firn_slice thrift, const char *name, firn_arena *arena,
                                              const firn_parquet_file_metadata **out,
                                              firn_error *error);
