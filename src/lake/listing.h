@@ -10,15 +10,22 @@
 #include "storage/storage.h"
 
 typedef enum firn_lake_source_kind {
-    FIRN_LAKE_PATHS,   /**< files, and folders with all that lies below */
-    FIRN_LAKE_GLOB,    /**< a pattern: * and ? within a segment, ** across segments, [a-z], {a,b} */
-    FIRN_LAKE_LIST,    /**< a text file with one location a line, "-": standard input */
-    FIRN_LAKE_MANIFEST /**< a Parquet, CSV or JSON lines file that names complete units */
+    FIRN_LAKE_PATHS, /**< files, and folders with all that lies below */
+    /**
+     * A pattern that files match, segment by segment: * and ? within a segment, ** for any number of whole segments, [a-z], [!x] or [^x], {a,b}. A last segment ** or nothing behind the last slash: all that
+     * looks like data below. No escapes: [*] is a star. Hidden segments are matched where the pattern's begins with the same '_' or '.'.
+     */
+    FIRN_LAKE_GLOB,
+    FIRN_LAKE_LIST, /**< a text file with one location a line, LF or CRLF, empty ones skipped; "-": standard input */
+    /**
+     * A file that names complete units: Parquet, JSON lines or CSV (with a line of names; an empty field without quotes is null), which is told from its content. Read once, from one handle.
+     */
+    FIRN_LAKE_MANIFEST
 } firn_lake_source_kind;
 
 typedef struct firn_lake_source {
     firn_lake_source_kind kind;
-    /** PATHS: any number; else one: the pattern, the list, the manifest. */
+    /** PATHS: any number; else one: the pattern, the list, the manifest. Relative ones are against the working folder. */
     const char *const *locations;
     size_t location_count;
     /** What relative locations in lists, manifests and `unit_folder` are relative to; NULL: the working folder. */
@@ -26,17 +33,21 @@ typedef struct firn_lake_source {
     /* MANIFEST only. Rows of one unit may be many: their row counts add up. */
     const char *unit_column; /**< NULL: "unit"; values of any scalar type, as text */
     const char *rows_column; /**< NULL: "rows" where the manifest has it, else counts are unknown */
-    const char *path_column; /**< one file a row; NULL where `unit_folder` is given, else "path" */
-    const char
-        *unit_folder; /**< with "{unit}" in it: all that lies below it is the unit's; NULL: none */
+    /** One file a row; NULL: "path", or none where `unit_folder` is given, which excludes it. Null only in rows that count none. */
+    const char *path_column;
+    /** With "{unit}" in it, where a unit's name goes literally: all that looks like data below it is the unit's; NULL: none. */
+    const char *unit_folder;
 } firn_lake_source;
 
 #define FIRN_LAKE_NO_UNIT UINT32_MAX
 
 typedef struct firn_lake_file {
-    const char *
-        location; /**< absolute, as it will be recorded; a scheme is kept as it was given, "." and ".." and double slashes are gone */
-    /** The key part of the location begins here: below the folder given, the fixed part of a pattern or the folder that all files share, each cut before its first "key=value" segment. */
+    /**
+     * Absolute, as it will be recorded: UTF-8, literal, a scheme as it was given. On the local disk "." and ".." and double slashes are gone (".." behind a symbolic link is where the link leads); keys of object stores
+     * stay as they are.
+     */
+    const char *location;
+    /** The key part of the location begins here: below the folder given (or the unit's), the fixed part of a pattern or the folder that all files named one by one share, each cut before its first "key=value" segment. */
     size_t root_length;
     int64_t size;
     int64_t modified_ns; /**< since the epoch */
@@ -65,8 +76,8 @@ typedef struct firn_lake_listing {
     size_t unit_count;
     bool has_units;
     /**
-     * Found by listing, and left aside for their names or sizes: hidden (a segment below the root begins with '_' or '.', folders named key=value apart), markers ("…_$folder$", "_SUCCESS", empty files that end in no
-     * .parquet), files of other endings than .parquet, .parq, .pq (or none that is known) where a folder was listed. A file named explicitly is never ignored but for being a marker.
+     * Left aside, sorted by location. Found in a folder: hidden (a segment below the folder given begins with '_' or '.', folders named key=value apart), and files whose names don't end in .parquet, .parq or .pq (of a pattern only where it ends in "**"
+     * or a slash). However they were named: markers ("…_$folder$", "_SUCCESS", "_metadata", "_common_metadata") and empty files without such an ending. Names that are no UTF-8 are shown with \\xNN for their bytes.
      */
     const firn_lake_ignored *ignored;
     size_t ignored_count;
@@ -75,15 +86,15 @@ typedef struct firn_lake_listing {
 } firn_lake_listing;
 
 /**
- * Lists the source. `pool` (nullable) looks at many files at once where they are named one by one. NOT_FOUND: a file or folder that is named is not there (for units: names unit and file), as opposed to a folder or pattern that
- * holds nothing, which is an empty listing. INVALID: the manifest lacks a column (names it and those that are there), holds a null or negative count, a unit twice with a different path; a file that belongs to two units; a location that
- * is no valid one. UNSUPPORTED: a scheme that this build can't reach. Release `out` only after success.
+ * Lists the source. `pool` (nullable) looks at many files and units at once. NOT_FOUND: a file or folder that is named is not there (names line or row, unit and file), as opposed to a folder or pattern that holds nothing, which is an empty
+ * listing. INVALID: the manifest lacks a column (names it and those that are there), holds a null, a negative or too large a count (names the row), or is empty; a unit that has rows by its counts and no files, or that would lead out of the units'
+ * folder; a file that belongs to two units; a location that is no valid one. UNSUPPORTED: a scheme that this build can't reach. Release `out` only after success.
  */
 firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_lake_source *source,
                            firn_lake_listing *out, firn_error *error);
 void firn_lake_listing_release(firn_lake_listing *listing);
 
-/** Whether two locations, or folders, overlap: equal, or one below the other (spelling as firn_location_key evens it out). */
+/** Whether two locations, or folders, overlap: equal, or one below the other, however they are spelled. True where it can't be told (no location, memory is out). */
 bool firn_lake_locations_overlap(const char *a, const char *b);
 
 #endif

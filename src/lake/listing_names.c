@@ -1,0 +1,222 @@
+#include <string.h>
+
+#include "lake/listing_internal.h"
+
+/* Names that a task looks at, so that taking tasks costs little beside it. */
+#define RUN_LENGTH ((size_t)16)
+
+static size_t run_count(size_t count) {
+    return count / RUN_LENGTH + (count % RUN_LENGTH != 0);
+}
+
+static size_t run_end(size_t run, size_t count) {
+    size_t end = (run + 1) * RUN_LENGTH;
+    return end < count ? end : count;
+}
+
+firn_status firn_lake_add_name(firn_lake_collector *collector, const char *location, uint32_t unit,
+                               size_t order, firn_error *error) {
+    if (!firn_lake_is_utf8(location)) {
+        const char *shown = firn_lake_shown(collector->arena, location);
+        if (shown == NULL) return firn_fail_memory(error);
+        return firn_fail(error, FIRN_INVALID, "%s: a name that is no UTF-8 can't be recorded",
+                         shown);
+    }
+    firn_lake_found found = {.file = {.unit = unit}, .order = order, .named = true};
+    found.file.location = firn_arena_strdup(collector->arena, location);
+    if (found.file.location == NULL) return firn_fail_memory(error);
+    found.key = firn_lake_location_key(found.file.location, collector->arena);
+    if (found.key == NULL) return firn_fail_memory(error);
+    return firn_vector_push(&collector->found, error, found);
+}
+
+/* Which line or row of the source a failure comes from, and whose file it is. */
+static firn_status wrap(const firn_lake_collector *collector, const firn_lake_found *found,
+                        firn_status status, firn_error *error) {
+    if (status == FIRN_OK) return FIRN_OK;
+    if (found->file.unit != FIRN_LAKE_NO_UNIT) {
+        firn_error_wrap(error, status, "unit \"%s\"",
+                        collector->units.items[found->file.unit].name);
+    }
+    return firn_error_wrap(error, status, "%s: %s %zu", collector->source, collector->item,
+                           found->order);
+}
+
+static firn_status look_at_run(void *context, size_t run, firn_error *error) {
+    firn_lake_collector *collector = context;
+    size_t end = run_end(run, collector->found.count);
+    for (size_t i = run * RUN_LENGTH; i < end; i++) {
+        firn_lake_found *found = &collector->found.items[i];
+        firn_storage_stat stat = {0};
+        firn_status status =
+            firn_storage_stat_file(collector->storage, found->file.location, &stat, error);
+        if (status == FIRN_OK && stat.size > INT64_MAX) {
+            status = firn_fail(error, FIRN_LIMIT, "%s is too large", found->file.location);
+        }
+        if (status != FIRN_OK) return wrap(collector, found, status, error);
+        found->file.size = (int64_t)stat.size;
+        found->file.modified_ns = stat.modified_ns;
+    }
+    return FIRN_OK;
+}
+
+/* Leaves markers aside. */
+static firn_status leave_markers(firn_lake_collector *collector, firn_error *error) {
+    size_t kept = 0;
+    for (size_t i = 0; i < collector->found.count; i++) {
+        firn_lake_found found = collector->found.items[i];
+        const char *marker = firn_lake_marker(found.file.location, (uint64_t)found.file.size);
+        if (marker == NULL || !found.named) {
+            collector->found.items[kept++] = found;
+            continue;
+        }
+        firn_lake_ignored ignored = {.location = found.file.location, .reason = marker};
+        FIRN_TRY(firn_vector_push(&collector->ignored, error, ignored));
+    }
+    collector->found.count = kept;
+    return FIRN_OK;
+}
+
+/* The folder that all named files share is the root of each. */
+static void set_roots(firn_lake_collector *collector) {
+    const char *first = NULL;
+    size_t shared = 0;
+    for (size_t i = 0; i < collector->found.count; i++) {
+        if (!collector->found.items[i].named) continue;
+        const char *location = collector->found.items[i].file.location;
+        if (first == NULL) {
+            first = location;
+            shared = firn_lake_folder_length(location);
+        }
+        size_t same = 0;
+        while (same < shared && location[same] == first[same]) same++;
+        while (same > 0 && same < shared && first[same - 1] != '/') same--;
+        shared = same;
+    }
+    for (size_t i = 0; i < collector->found.count; i++) {
+        if (!collector->found.items[i].named) continue;
+        firn_lake_file *file = &collector->found.items[i].file;
+        size_t start = firn_lake_path_start(file->location);
+        if (file->location[start] == '/') start++;
+        file->root_length = firn_lake_root_length(file->location, shared > start ? shared : start);
+    }
+}
+
+firn_status firn_lake_look_at_names(firn_lake_collector *collector, firn_error *error) {
+    FIRN_TRY(firn_lake_drop_duplicates(collector, error));
+    FIRN_TRY(firn_pool_each(collector->pool, run_count(collector->found.count), look_at_run,
+                            collector, error));
+    FIRN_TRY(leave_markers(collector, error));
+    set_roots(collector);
+    return FIRN_OK;
+}
+
+firn_status firn_lake_collect_list(firn_lake_collector *collector, const char *list,
+                                   const char *base, firn_error *error) {
+    bool standard_input = strcmp(list, "-") == 0;
+    firn_storage_file *file = NULL;
+    firn_lake_text text = {0};
+    firn_buffer line = firn_buffer_with_maximum(FIRN_LAKE_LONGEST_LOCATION + 2);
+    firn_buffer location = firn_buffer_with_maximum(SIZE_MAX);
+    firn_status status;
+    collector->source = standard_input ? "standard input" : list;
+    collector->item = "line";
+    if (!standard_input) {
+        FIRN_CHECK(firn_lake_location(list, NULL, &location, error));
+        FIRN_CHECK(
+            firn_storage_open(collector->storage, (const char *)location.data, &file, error));
+    }
+    FIRN_CHECK(firn_lake_text_open(&text, standard_input ? NULL : firn_storage_file_source(file),
+                                   collector->source, error));
+    for (bool found = true; found;) {
+        FIRN_CHECK(firn_lake_text_line(&text, &line, &found, error));
+        if (!found || line.size == 0) continue;
+        status = firn_lake_location((const char *)line.data, base, &location, error);
+        if (status == FIRN_OK) {
+            status = firn_lake_add_name(collector, (const char *)location.data, FIRN_LAKE_NO_UNIT,
+                                        text.line, error);
+        }
+        FIRN_CHECK(firn_error_wrap(error, status, "%s: line %zu", collector->source, text.line));
+    }
+    FIRN_CHECK(firn_lake_look_at_names(collector, error));
+out:
+    firn_lake_text_release(&text);
+    firn_storage_close(file);
+    firn_buffer_release(&line);
+    firn_buffer_release(&location);
+    return status;
+}
+
+/* What was named is a file, or perhaps a folder: object stores, and the memory's, have none but what their files' names say. */
+typedef struct path_look {
+    firn_lake_collector *collector;
+    const char **locations;
+    bool *is_file;
+    size_t count;
+} path_look;
+
+static firn_status look_at_path(path_look *look, size_t i, firn_error *error) {
+    firn_storage_stat stat = {0};
+    firn_error failure = {0};
+    firn_status status =
+        firn_storage_stat_file(look->collector->storage, look->locations[i], &stat, &failure);
+    if (status == FIRN_INVALID || status == FIRN_NOT_FOUND) return FIRN_OK;
+    if (status != FIRN_OK) {
+        if (error != NULL) *error = failure;
+        return status;
+    }
+    look->is_file[i] = true;
+    firn_lake_found found = {.file = {.location = look->locations[i], .unit = FIRN_LAKE_NO_UNIT},
+                             .order = i + 1,
+                             .named = true};
+    return firn_lake_collect(look->collector, &found, &stat, error);
+}
+
+static firn_status look_at_paths(void *context, size_t run, firn_error *error) {
+    path_look *look = context;
+    size_t end = run_end(run, look->count);
+    for (size_t i = run * RUN_LENGTH; i < end; i++) FIRN_TRY(look_at_path(look, i, error));
+    return FIRN_OK;
+}
+
+static firn_status list_path(void *context, size_t i, firn_error *error) {
+    path_look *look = context;
+    if (look->is_file[i]) return FIRN_OK;
+    firn_storage *storage = look->collector->storage;
+    firn_storage_stat stat = {0};
+    bool seen = false;
+    firn_status listed = firn_lake_collect_folder(look->collector, look->locations[i], NULL,
+                                                  FIRN_LAKE_NO_UNIT, i + 1, &seen, error);
+    if (seen || (listed != FIRN_OK && listed != FIRN_INVALID)) return listed;
+    /* An empty folder is no file (INVALID), and no error; what isn't there at all, or is neither file nor folder, is one. */
+    firn_error named = {0};
+    firn_status status = firn_storage_stat_file(storage, look->locations[i], &stat, &named);
+    if (status == FIRN_INVALID && listed == FIRN_OK) return FIRN_OK;
+    if (status == FIRN_OK) {
+        return firn_fail(error, FIRN_IO, "%s changed while it was looked at", look->locations[i]);
+    }
+    if (error != NULL) *error = named;
+    return status;
+}
+
+firn_status firn_lake_collect_paths(firn_lake_collector *collector, const char *const *locations,
+                                    size_t count, bool *files, firn_error *error) {
+    firn_buffer location = firn_buffer_with_maximum(SIZE_MAX);
+    path_look look = {.collector = collector, .count = count};
+    firn_status status = FIRN_OK;
+    look.locations = firn_arena_alloc(collector->arena, count, sizeof *look.locations);
+    look.is_file = firn_arena_alloc(collector->arena, count, sizeof *look.is_file);
+    if (look.locations == NULL || look.is_file == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        FIRN_CHECK(firn_lake_location(locations[i], NULL, &location, error));
+        look.locations[i] = firn_arena_strdup(collector->arena, (const char *)location.data);
+        if (look.locations[i] == NULL) FIRN_CHECK(firn_fail_memory(error));
+    }
+    FIRN_CHECK(firn_pool_each(collector->pool, run_count(count), look_at_paths, &look, error));
+    FIRN_CHECK(firn_pool_each(collector->pool, count, list_path, &look, error));
+    set_roots(collector);
+    for (size_t i = 0; i < count; i++) *files = *files || look.is_file[i];
+out:
+    firn_buffer_release(&location);
+    return status;
+}
