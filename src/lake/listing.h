@@ -64,7 +64,7 @@ typedef struct firn_lake_unit {
 /** A file that is none of the source's data. */
 typedef struct firn_lake_ignored {
     const char *location;
-    const char *reason; /**< static: "hidden", "empty marker", "not a regular file" … */
+    const char *reason; /**< static: "hidden", "marker", "empty marker", … */
 } firn_lake_ignored;
 
 /** Sorted by unit (in the manifest's order), then by location; each location once, however it was spelled. */
@@ -77,7 +77,7 @@ typedef struct firn_lake_listing {
     bool has_units;
     /**
      * Left aside, sorted by location. Found in a folder: hidden (a segment below the folder given begins with '_' or '.', folders named key=value apart), and files whose names don't end in .parquet, .parq or .pq (of a pattern only where it ends in "**"
-     * or a slash). However they were named: markers ("…_$folder$", "_SUCCESS", "_metadata", "_common_metadata") and empty files without such an ending. Names that are no UTF-8 are shown with \\xNN for their bytes.
+     * or a slash). However they were named: markers ("…_$folder$", "_SUCCESS", "_metadata", "_common_metadata") and empty files without such an ending. Names that are no UTF-8 are shown with \xNN for their bytes.
      */
     const firn_lake_ignored *ignored;
     size_t ignored_count;

@@ -18,6 +18,7 @@ typedef enum operation_kind {
     OPERATION_CLASS, /* one of the ranges from `value` on, `other` of them, or none of them; no slash */
     OPERATION_NOT_CLASS,
     OPERATION_SPLIT, /* on at `value` and at `other` */
+    OPERATION_STAR,  /* the same, at a star */
     OPERATION_JUMP,  /* on at `value` */
     OPERATION_MATCH
 } operation_kind;
@@ -44,6 +45,7 @@ struct firn_lake_glob {
     uint32_t *pending; /* states whose ways on are still to be followed */
     uint64_t *marks;   /* by state: the step that put it into a set last */
     uint64_t step;
+    bool literally; /* the next character must be the pattern's own, and its segment's first */
     bool takes_folders;
 };
 
@@ -113,7 +115,7 @@ static firn_status compile_stars(compiler *c, firn_error *error) {
         FIRN_TRY(emit_all(c, error));
         return emit(c, OPERATION_CHARACTER, '/', 0, error);
     }
-    FIRN_TRY(emit(c, OPERATION_SPLIT, start + 1, start + 3, error));
+    FIRN_TRY(emit(c, OPERATION_STAR, start + 1, start + 3, error));
     FIRN_TRY(emit(c, OPERATION_ANY, 0, 0, error));
     return emit(c, OPERATION_JUMP, start, 0, error);
 }
@@ -293,11 +295,18 @@ static void add_state(firn_lake_glob *glob, state_set *set, uint32_t state) {
         if (glob->marks[state] == glob->step) continue;
         glob->marks[state] = glob->step;
         const operation *o = &glob->program.items[state];
-        if (o->kind == OPERATION_SPLIT) glob->pending[pending++] = o->other;
-        if (o->kind == OPERATION_SPLIT || o->kind == OPERATION_JUMP) {
+        switch (o->kind) {
+        case OPERATION_STAR:
+            if (glob->literally) break; /* not even one that stands for nothing */
+            glob->pending[pending++] = o->other;
             glob->pending[pending++] = o->value;
-        } else {
-            set->states[set->count++] = state;
+            break;
+        case OPERATION_SPLIT:
+            glob->pending[pending++] = o->other;
+            glob->pending[pending++] = o->value;
+            break;
+        case OPERATION_JUMP: glob->pending[pending++] = o->value; break;
+        default: set->states[set->count++] = state;
         }
     }
 }
@@ -344,19 +353,21 @@ static bool pass(firn_lake_glob *glob, uint32_t code, bool literally) {
     return glob->now.count > 0;
 }
 
+/* Whether the segment that begins here must be matched by the pattern's own first character. */
+static bool is_spared(const char *segment) {
+    size_t length = strcspn(segment, "/");
+    return firn_lake_is_hidden(segment, length, segment[length] == '/');
+}
+
 static bool pass_text(firn_lake_glob *glob, const char *text, bool spares_hidden) {
     size_t size = 0;
-    bool segment_starts = true;
+    glob->literally = spares_hidden && is_spared(text);
     start(glob);
     for (; *text != '\0'; text += size) {
-        bool literally = false;
-        if (spares_hidden && segment_starts) {
-            size_t length = strcspn(text, "/");
-            literally = firn_lake_is_hidden(text, length, text[length] == '/');
-        }
+        bool literally = glob->literally;
         uint32_t code = firn_lake_character(text, &size);
+        glob->literally = spares_hidden && code == '/' && is_spared(text + size);
         if (!pass(glob, code, literally)) return false;
-        segment_starts = code == '/';
     }
     return true;
 }
