@@ -12,6 +12,26 @@ static void add_files(firn_section *root, const firn_config *config) {
     }
 }
 
+static void add_lakes(firn_section *root, const firn_config *config) {
+    static const firn_column columns[] = {
+        {"table", "table"}, {"setting", "setting"}, {"value", "value"}, {"source", "comes from"}};
+    size_t count = firn_config_lake_count(config);
+    firn_rows *rows = firn_section_rows(root, "lakes", count == 0 ? "" : "Lakes", columns, 4, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const firn_lake_config *lake = firn_config_lake_at(config, i);
+        for (size_t j = 0; j < lake->setting_count; j++) {
+            const firn_config_property *setting = &lake->settings[j];
+            const firn_cell cells[] = {
+                firn_cell_text(lake->table),
+                firn_cell_text(setting->key),
+                firn_cell_text(setting->value),
+                firn_cell_text(setting->source),
+            };
+            firn_rows_add(rows, cells);
+        }
+    }
+}
+
 firn_status firn_command_config_show(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {{"catalog", "catalog"},
                                           {"setting", "setting"},
@@ -36,6 +56,7 @@ firn_status firn_command_config_show(firn_invocation *invocation, firn_error *er
             firn_rows_add(rows, cells);
         }
     }
+    add_lakes(root, invocation->config);
     return firn_report_status(invocation->report, error);
 }
 
@@ -47,9 +68,16 @@ firn_status firn_command_config_validate(firn_invocation *invocation, firn_error
     firn_section *root = firn_report_root(invocation->report);
     size_t count = firn_config_catalog_count(invocation->config);
     firn_section_add(root, "valid", NULL, firn_cell_boolean(true));
+    size_t lakes = firn_config_lake_count(invocation->config);
     firn_section_add(root, "catalogs", NULL, firn_cell_count((int64_t)count));
-    firn_section_line(root, "The configuration is valid: %zu catalog%s.", count,
-                      count == 1 ? "" : "s");
+    firn_section_add(root, "lakes", NULL, firn_cell_count((int64_t)lakes));
+    if (lakes == 0) {
+        firn_section_line(root, "The configuration is valid: %zu catalog%s.", count,
+                          count == 1 ? "" : "s");
+    } else {
+        firn_section_line(root, "The configuration is valid: %zu catalog%s, %zu lake%s.", count,
+                          count == 1 ? "" : "s", lakes, lakes == 1 ? "" : "s");
+    }
     add_files(root, invocation->config);
     return firn_report_status(invocation->report, error);
 }

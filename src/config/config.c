@@ -138,6 +138,10 @@ void firn_config_free(firn_config *config) {
         firn_vector_release(&config->catalogs.items[i]->properties);
     }
     firn_vector_release(&config->catalogs);
+    for (size_t i = 0; i < config->lakes.count; i++) {
+        firn_vector_release(&config->lakes.items[i]->settings);
+    }
+    firn_vector_release(&config->lakes);
     firn_vector_release(&config->files);
     firn_arena_free(config->arena);
     firn_free(config);

@@ -43,6 +43,21 @@ const firn_catalog_config *firn_config_catalog(const firn_config *config, const 
 /** The value of a setting, or NULL. */
 const char *firn_catalog_config_property(const firn_catalog_config *catalog, const char *key);
 
+/** What `lakes` says of one table: settings by the names of their keys, those of mappings below as "source.folder" and "properties.NAME". A key that takes a list ("partition", "source.folder") stands once for each of its items. */
+typedef struct firn_lake_config {
+    const char *table;
+    const firn_config_property *settings; /**< values are checked, but for partition rules */
+    size_t setting_count;
+    const char *source; /**< where it stands */
+} firn_lake_config;
+
+size_t firn_config_lake_count(const firn_config *config);
+const firn_lake_config *firn_config_lake_at(const firn_config *config, size_t index);
+/** NULL when there is no entry for the table. An entry is taken whole from the first file that has it. */
+const firn_lake_config *firn_config_lake(const firn_config *config, const char *table);
+/** The first value under a key, or NULL; `lake` nullable. */
+const char *firn_lake_config_setting(const firn_lake_config *lake, const char *key);
+
 /** The files that were read, the one of highest precedence first. */
 size_t firn_config_file_count(const firn_config *config);
 const char *firn_config_file_at(const firn_config *config, size_t index);

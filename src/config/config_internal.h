@@ -12,9 +12,16 @@ typedef struct firn_catalog_draft {
     FIRN_VECTOR(firn_config_property) properties;
 } firn_catalog_draft;
 
+/** An entry of `lakes` while it is read; `view` is kept in step. */
+typedef struct firn_lake_draft {
+    firn_lake_config view;
+    FIRN_VECTOR(firn_config_property) settings;
+} firn_lake_draft;
+
 struct firn_config {
     firn_arena *arena; /**< owns all text */
     FIRN_VECTOR(firn_catalog_draft *) catalogs;
+    FIRN_VECTOR(firn_lake_draft *) lakes;
     FIRN_VECTOR(const char *) files;
 };
 

@@ -5,72 +5,60 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <yaml.h>
 
 #include "base/log.h"
 #include "base/nearest.h"
-#include "config/config_internal.h"
+#include "config/file.h"
 
 #define MAXIMUM_FILE_SIZE ((size_t)1 << 20)
 
-typedef struct config_file {
-    firn_config *config;
-    const char *path;
-    firn_config_dialect dialect;
-    mode_t mode;
-    yaml_document_t document;
-} config_file;
+typedef firn_config_file config_file;
 
-static unsigned long line_of(const yaml_node_t *node) {
+unsigned long firn_config_line(const yaml_node_t *node) {
     return (unsigned long)node->start_mark.line + 1;
 }
 
-/* The text of a scalar, or NULL: for other nodes, and for text with a NUL inside. */
-static const char *text_of(const yaml_node_t *node) {
+const char *firn_config_text(const yaml_node_t *node) {
     if (node == NULL || node->type != YAML_SCALAR_NODE) return NULL;
     const char *text = (const char *)node->data.scalar.value;
     return strlen(text) == node->data.scalar.length ? text : NULL;
 }
 
-static bool is_empty(const yaml_node_t *node) {
-    const char *text = text_of(node);
+bool firn_config_is_empty(const yaml_node_t *node) {
+    const char *text = firn_config_text(node);
     if (text == NULL || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return false;
     return text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
-
-typedef firn_status (*pair_visitor)(config_file *file, void *context, const yaml_node_t *key_node,
-                                    const char *key, yaml_node_t *value, firn_error *error);
 
 static firn_status check_repeated(config_file *file, const yaml_node_t *mapping,
                                   const yaml_node_pair_t *pair, const char *key,
                                   firn_error *error) {
     const yaml_node_pair_t *earlier = mapping->data.mapping.pairs.start;
     for (; earlier < pair; earlier++) {
-        const char *other = text_of(yaml_document_get_node(&file->document, earlier->key));
+        const char *other = firn_config_text(yaml_document_get_node(&file->document, earlier->key));
         if (other == NULL || strcmp(other, key) != 0) continue;
         const yaml_node_t *node = yaml_document_get_node(&file->document, pair->key);
         return firn_fail(error, FIRN_INVALID, "%s line %lu: \"%s\" stands here twice", file->path,
-                         line_of(node), key);
+                         firn_config_line(node), key);
     }
     return FIRN_OK;
 }
 
-/* Calls `visit` for each pair of a mapping; keys must be text, and differ. */
-static firn_status each_pair(config_file *file, const yaml_node_t *mapping, const char *what,
-                             pair_visitor visit, void *context, firn_error *error) {
-    if (is_empty(mapping)) return FIRN_OK;
+firn_status firn_config_each_pair(config_file *file, const yaml_node_t *mapping, const char *what,
+                                  firn_config_visitor visit, void *context, firn_error *error) {
+    if (firn_config_is_empty(mapping)) return FIRN_OK;
     if (mapping->type != YAML_MAPPING_NODE) {
         return firn_fail(error, FIRN_INVALID,
                          "%s line %lu: %s must be a mapping of names to values", file->path,
-                         line_of(mapping), what);
+                         firn_config_line(mapping), what);
     }
     const yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
     for (; pair < mapping->data.mapping.pairs.top; pair++) {
         const yaml_node_t *key_node = yaml_document_get_node(&file->document, pair->key);
-        const char *key = text_of(key_node);
+        const char *key = firn_config_text(key_node);
         if (key == NULL || key[0] == '\0') {
             return firn_fail(error, FIRN_INVALID, "%s line %lu: a key of %s must be a name",
-                             file->path, line_of(key_node), what);
+                             file->path, firn_config_line(key_node), what);
         }
         FIRN_TRY(check_repeated(file, mapping, pair, key, error));
         yaml_node_t *value = yaml_document_get_node(&file->document, pair->value);
@@ -96,18 +84,18 @@ static firn_status check_mode(const config_file *file, const char *catalog, cons
 static firn_status read_property(config_file *file, void *context, const yaml_node_t *key_node,
                                  const char *key, yaml_node_t *value, firn_error *error) {
     firn_catalog_draft *catalog = context;
-    unsigned long line = line_of(key_node);
-    const char *text = text_of(value);
+    unsigned long line = firn_config_line(key_node);
+    const char *text = firn_config_text(value);
     const char *where = firn_arena_format(file->config->arena, "%s line %lu", file->path, line);
     if (where == NULL) return firn_fail_memory(error);
     if (file->dialect == FIRN_CONFIG_FIRN) {
         FIRN_TRY(firn_config_check_property(where, key, error));
-        if (text == NULL || is_empty(value)) {
+        if (text == NULL || firn_config_is_empty(value)) {
             return firn_fail(error, FIRN_INVALID, "%s: catalogs.%s.%s must be text or a number",
                              where, catalog->view.name, key);
         }
     }
-    if (text == NULL || is_empty(value)) return FIRN_OK;
+    if (text == NULL || firn_config_is_empty(value)) return FIRN_OK;
     if (firn_config_is_secret(key, text)) {
         FIRN_TRY(check_mode(file, catalog->view.name, key, line, error));
     }
@@ -119,14 +107,14 @@ static firn_status read_catalog(config_file *file, void *context, const yaml_nod
     (void)context;
     firn_config *config = file->config;
     const char *where =
-        firn_arena_format(config->arena, "%s line %lu", file->path, line_of(key_node));
+        firn_arena_format(config->arena, "%s line %lu", file->path, firn_config_line(key_node));
     const char *what = firn_arena_format(config->arena, "catalog \"%s\"", key);
     if (where == NULL || what == NULL) return firn_fail_memory(error);
     /* A catalog that a file of higher precedence named is still checked, then dropped. */
     bool known = firn_config_find(config, key) != NULL;
     firn_catalog_draft *catalog = NULL;
     FIRN_TRY(firn_config_add_catalog(config, key, where, &catalog, error));
-    firn_status status = each_pair(file, value, what, read_property, catalog, error);
+    firn_status status = firn_config_each_pair(file, value, what, read_property, catalog, error);
     if (known) {
         config->catalogs.count--;
         firn_vector_release(&catalog->properties);
@@ -146,21 +134,24 @@ static firn_status read_section(config_file *file, void *context, const yaml_nod
     (void)context;
     if (file->dialect == FIRN_CONFIG_PYICEBERG) {
         if (strcasecmp(key, "catalog") != 0) return FIRN_OK;
-        return each_pair(file, value, "catalog", read_catalog, NULL, error);
+        return firn_config_each_pair(file, value, "catalog", read_catalog, NULL, error);
     }
     if (strcmp(key, "catalogs") == 0) {
-        return each_pair(file, value, "catalogs", read_catalog, NULL, error);
+        return firn_config_each_pair(file, value, "catalogs", read_catalog, NULL, error);
+    }
+    if (strcmp(key, "lakes") == 0) {
+        return firn_config_each_pair(file, value, "lakes", firn_config_read_lake, NULL, error);
     }
     size_t count = sizeof sections / sizeof *sections;
     for (size_t i = 1; i < count; i++) {
         /* What stands in these sections belongs to verbs of later versions. */
         if (strcmp(key, sections[i]) == 0) {
-            return each_pair(file, value, key, ignore_pair, NULL, error);
+            return firn_config_each_pair(file, value, key, ignore_pair, NULL, error);
         }
     }
-    return firn_fail(error, FIRN_INVALID,
-                     "%s line %lu: there is no section \"%s\"; the nearest one is \"%s\"",
-                     file->path, line_of(key_node), key, firn_nearest(key, sections, count));
+    return firn_fail(
+        error, FIRN_INVALID, "%s line %lu: there is no section \"%s\"; the nearest one is \"%s\"",
+        file->path, firn_config_line(key_node), key, firn_nearest(key, sections, count));
 }
 
 static firn_status fail_syntax(const char *path, const yaml_parser_t *parser, firn_error *error) {
@@ -177,7 +168,7 @@ static firn_status check_single(const char *path, yaml_parser_t *parser, firn_er
     yaml_document_t document;
     if (yaml_parser_load(parser, &document) == 0) return fail_syntax(path, parser, error);
     const yaml_node_t *root = yaml_document_get_root_node(&document);
-    unsigned long line = root == NULL ? 0 : line_of(root);
+    unsigned long line = root == NULL ? 0 : firn_config_line(root);
     yaml_document_delete(&document);
     if (line == 0) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID, "%s line %lu: a second document begins; one is allowed",
@@ -198,9 +189,9 @@ static firn_status interpret(config_file *file, firn_slice text, bool *says_some
     }
     loaded = true;
     const yaml_node_t *root = yaml_document_get_root_node(&file->document);
-    *says_something = root != NULL && !is_empty(root);
+    *says_something = root != NULL && !firn_config_is_empty(root);
     if (root == NULL) goto out;
-    FIRN_CHECK(each_pair(file, root, "the file", read_section, NULL, error));
+    FIRN_CHECK(firn_config_each_pair(file, root, "the file", read_section, NULL, error));
     FIRN_CHECK(check_single(file->path, &parser, error));
 out:
     if (loaded) yaml_document_delete(&file->document);
