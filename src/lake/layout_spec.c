@@ -249,17 +249,9 @@ static firn_status add_key(spec_maker *maker, const char *key, const firn_field 
                      whose);
 }
 
-static firn_status add_keys(spec_maker *maker) {
+/* A rule for a key that no path has is a mistake, of one or the other. */
+static firn_status check_rule_keys(const spec_maker *maker) {
     const firn_lake_layout *layout = maker->layout;
-    const firn_field *time_column = NULL;
-    bool any = false;
-    for (size_t i = 0; i < layout->key_count; i++) {
-        any = any || is_time_key(maker, layout->keys[i].key);
-    }
-    if (any) FIRN_TRY(find_time_column(maker, &time_column));
-    for (size_t i = 0; i < layout->key_count; i++) {
-        FIRN_TRY(add_key(maker, layout->keys[i].key, time_column));
-    }
     for (size_t i = 0; i < layout->rule_count && layout->first_location != NULL; i++) {
         const firn_layout_rule *rule = &layout->rules[i];
         bool found = rule->means_nothing;
@@ -270,6 +262,21 @@ static firn_status add_keys(spec_maker *maker) {
         return firn_fail(maker->error, FIRN_INVALID,
                          "rule \"%s\": the paths have no key \"%s\" (%s)", rule->text, rule->key,
                          layout->first_location);
+    }
+    return FIRN_OK;
+}
+
+static firn_status add_keys(spec_maker *maker) {
+    const firn_lake_layout *layout = maker->layout;
+    const firn_field *time_column = NULL;
+    bool any = false;
+    FIRN_TRY(check_rule_keys(maker));
+    for (size_t i = 0; i < layout->key_count; i++) {
+        any = any || is_time_key(maker, layout->keys[i].key);
+    }
+    if (any) FIRN_TRY(find_time_column(maker, &time_column));
+    for (size_t i = 0; i < layout->key_count; i++) {
+        FIRN_TRY(add_key(maker, layout->keys[i].key, time_column));
     }
     return FIRN_OK;
 }
