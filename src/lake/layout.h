@@ -4,7 +4,8 @@
  * A rule is text: KEY[=PATTERN]: FIELD[, FIELD…], or KEY: - (the key means nothing). FIELD is COLUMN (identity) or TRANSFORM(COLUMN), each with an optional "as NAME"; a column that the files lack takes a type before
  * that ("COLUMN int as NAME"; string where none is given). PATTERN has one {} for each field, "{}" where it is left out; {#} is a number that counts truncate's widths: value × width. "tile={#}_{#}: truncate[12](lat_idx), truncate[12](lon_idx)".
  * Keys without a rule: year, month, day and hour (alone or nested) belong to the one date or timestamp column whose bounds prove every path; another key that is a column's name is
- * that column's identity; any other key makes a string column of that name that only paths have.
+ * that column's identity; any other key makes a string column of that name that only paths have. Where no column of time proves anything and the files hold year, month, … as columns, they are columns like any other.
+ * Names of keys and columns are matched exactly, else by letters whatever their case. Names with spaces, commas or colons are put in quotes ("", doubled, for one).
  */
 #ifndef FIRN_LAKE_LAYOUT_H
 #define FIRN_LAKE_LAYOUT_H
@@ -68,7 +69,8 @@ typedef struct firn_lake_binding firn_lake_binding;
 
 /**
  * Fields are found by rule, else by the field's name or its source's as key, else by year, month, day, hour. A field that no key is for is proved by the footer and the column alone. Keys that no field is for are ignored. `keys` are those of the source's first
- * file.
+ * file: where they have a field's, a file that lacks both key and column is refused later. `layout` is nullable: no rules. INVALID: a source column that is not in the schema, or lies in a list or map; {#} for what is no whole number. UNSUPPORTED: a transform unknown to firn.
+ * A month "01" takes its year from the key beside it. A key named like the source holds the transform's value or the source's own. Year, month, day and hour belong to the one source of all time fields without a rule; with several such sources they are no field's.
  */
 firn_status firn_lake_layout_bind(const firn_lake_layout *layout, const firn_schema *schema,
                                   const firn_partition_spec *spec, const firn_lake_path_key *keys,

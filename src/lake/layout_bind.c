@@ -1,5 +1,6 @@
 /* Where the values of a spec's fields stand in paths, and reading them there. */
 #include <string.h>
+#include <strings.h>
 
 #include "lake/layout_internal.h"
 
@@ -65,8 +66,12 @@ static bool rule_place(const firn_lake_layout *layout, const char *column,
 }
 
 const firn_layout_rule *firn_layout_rule_of(const firn_lake_layout *layout, const char *key) {
-    for (size_t i = 0; layout != NULL && i < layout->rule_count; i++) {
+    size_t count = layout == NULL ? 0 : layout->rule_count;
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(layout->rules[i].key, key) == 0) return &layout->rules[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(layout->rules[i].key, key) == 0) return &layout->rules[i];
     }
     return NULL;
 }
@@ -80,16 +85,30 @@ static void add_place(const firn_lake_layout *layout, const char *key,
     out->places[out->place_count++] = (firn_layout_place){.key = key};
 }
 
-/* Whether keys named year, month, day, hour can belong to one column only: that of all of the spec's time fields. */
-static bool has_one_time_column(const firn_partition_spec *spec) {
-    const firn_partition_field *first = NULL;
+#define NO_COLUMN INT32_MIN
+
+/* The one source of time fields that have no rule or, `ruled`, of any; NO_COLUMN for none, INT32_MAX (no field's id) for several. */
+static int32_t one_time_source(const firn_lake_layout *layout, const firn_partition_spec *spec,
+                               const firn_layout_binding_field *bindings, bool ruled) {
+    int32_t found = NO_COLUMN;
     for (size_t i = 0; i < spec->field_count; i++) {
         const firn_partition_field *field = &spec->fields[i];
+        firn_layout_place place;
         if (firn_time_unit_of(field->transform.kind) == FIRN_UNIT_COUNT) continue;
-        if (first != NULL && first->source_id != field->source_id) return false;
-        first = field;
+        bool has_rule =
+            rule_place(layout, bindings[i].source_name, &field->transform, field->name, &place);
+        if ((has_rule && !ruled) || found == field->source_id) continue;
+        if (found != NO_COLUMN) return INT32_MAX;
+        found = field->source_id;
     }
-    return first != NULL;
+    return found;
+}
+
+/* The column that keys named year, month, day and hour belong to; no field's id where that can't be told. */
+static int32_t named_time_source(const firn_lake_layout *layout, const firn_partition_spec *spec,
+                                 const firn_layout_binding_field *bindings) {
+    int32_t source = one_time_source(layout, spec, bindings, false);
+    return source != NO_COLUMN ? source : one_time_source(layout, spec, bindings, true);
 }
 
 /* Month "01" needs its year: another key of the same column. */
@@ -137,10 +156,8 @@ static firn_status check_counting(const firn_partition_field *field,
                      binding->source->type->text);
 }
 
-static firn_status bind_field(const firn_lake_layout *layout, const firn_schema *schema,
-                              const firn_partition_field *field, bool named_units,
-                              firn_arena *arena, firn_layout_binding_field *out,
-                              firn_error *error) {
+static firn_status resolve(const firn_schema *schema, const firn_partition_field *field,
+                           firn_arena *arena, firn_layout_binding_field *out, firn_error *error) {
     if (field->transform.kind == FIRN_TRANSFORM_VOID) return FIRN_OK;
     if (field->transform.kind == FIRN_TRANSFORM_UNKNOWN) {
         return firn_fail(error, FIRN_UNSUPPORTED,
@@ -149,9 +166,25 @@ static firn_status bind_field(const firn_lake_layout *layout, const firn_schema 
     }
     FIRN_TRY(find_source(schema, field, out, error));
     out->source_name = firn_schema_full_name(schema, field->source_id, arena);
-    if (out->source_name == NULL) return firn_fail_memory(error);
-    bind_places(layout, field, named_units, out);
-    return check_counting(field, out, error);
+    return out->source_name == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+static firn_status bind_fields(const firn_lake_layout *layout, const firn_partition_spec *spec,
+                               const firn_lake_path_key *keys, size_t key_count,
+                               firn_layout_binding_field *fields, firn_error *error) {
+    int32_t time_source = named_time_source(layout, spec, fields);
+    for (size_t i = 0; i < spec->field_count; i++) {
+        const firn_partition_field *field = &spec->fields[i];
+        firn_layout_binding_field *binding = &fields[i];
+        if (binding->source == NULL) continue;
+        bind_places(layout, field, field->source_id == time_source, binding);
+        FIRN_TRY(check_counting(field, binding, error));
+        for (size_t j = 0; j < binding->place_count; j++) {
+            const char *key = binding->places[j].key;
+            if (firn_layout_find_key(keys, key_count, key) != NULL) binding->expected = true;
+        }
+    }
+    return FIRN_OK;
 }
 
 firn_status firn_lake_layout_bind(const firn_lake_layout *layout, const firn_schema *schema,
@@ -163,15 +196,10 @@ firn_status firn_lake_layout_bind(const firn_lake_layout *layout, const firn_sch
     firn_layout_binding_field *fields =
         firn_arena_alloc(arena, spec->field_count + 1, sizeof *fields);
     if (binding == NULL || fields == NULL) return firn_fail_memory(error);
-    bool named_units = has_one_time_column(spec);
     for (size_t i = 0; i < spec->field_count; i++) {
-        firn_layout_binding_field *field = &fields[i];
-        FIRN_TRY(bind_field(layout, schema, &spec->fields[i], named_units, arena, field, error));
-        for (size_t j = 0; j < field->place_count; j++) {
-            const char *key = field->places[j].key;
-            if (firn_layout_find_key(keys, key_count, key) != NULL) field->expected = true;
-        }
+        FIRN_TRY(resolve(schema, &spec->fields[i], arena, &fields[i], error));
     }
+    FIRN_TRY(bind_fields(layout, spec, keys, key_count, fields, error));
     *binding = (firn_lake_binding){.schema = schema, .spec = spec, .fields = fields};
     *out = binding;
     return FIRN_OK;

@@ -256,7 +256,7 @@ static firn_status check_rule_keys(const spec_maker *maker) {
         const firn_layout_rule *rule = &layout->rules[i];
         bool found = rule->means_nothing;
         for (size_t j = 0; j < layout->key_count && !found; j++) {
-            found = strcmp(layout->keys[j].key, rule->key) == 0;
+            found = strcasecmp(layout->keys[j].key, rule->key) == 0;
         }
         if (found) continue;
         return firn_fail(maker->error, FIRN_INVALID,

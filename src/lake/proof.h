@@ -21,6 +21,8 @@ typedef struct firn_lake_partition {
 /**
  * Proves the tuple of `file` for a bound layout. `parquet` may know the footer only: where a column has to be read the file is opened anew through `storage`. Any transform of the specification: bucket too, by hashing (a path value out of range is refused).
  * NULL rows count: a file whose column holds nulls and values has two partitions. INVALID names the file, the field and the values: two partitions in it, or another one than its path says. A file without rows takes what its path says, else null.
+ * A column that the file lacks is what an identity field's key says (ASSERTED; its other transforms follow from that value), else what readers give its rows: the initial default, or null. So a transform's key alone asserts nothing: rows that read null can't be in a partition of 2024.
+ * CONFLICT: the file is of another size than it was listed with.
  */
 firn_status firn_lake_prove_partition(firn_storage *storage, const firn_lake_binding *binding,
                                       const firn_lake_file *file, const firn_parquet_file *parquet,

@@ -381,6 +381,9 @@ static void sources_of_one_name_bind_by_field(void **state) {
     rule(&w, "year: year(a)");
     refuses(&w, "/lake/year=1999/month=1/f.parquet", "year=1999 means 1999, but");
     proves(&w, "/lake/year=2024/b_month=2024-02/f.parquet", "a_year=2024/b_month=2024-02", FOOTER);
+    /* What has no rule is of the other column, then, and needs a year of its own. */
+    refuses(&w, "/lake/year=2024/month=2024-03/f.parquet", "month=2024-03 means 2024-03, but");
+    refuses(&w, "/lake/Year=2024/month=2/f.parquet", "needs a year beside it");
     world_release(&w);
 }
 

@@ -100,6 +100,27 @@ static const type_case cases[] = {
      0,
      true,
      false},
+    {"optional int32 c (DATE) = 1;",
+     "timestamp",
+     {"identity", "year", "month", "day", "hour"},
+     INT64_C(86400000000),
+     0,
+     false,
+     true},
+    {"optional int32 c (TIME(MILLIS,true)) = 1;",
+     "time",
+     {"identity", "bucket[4]"},
+     1000,
+     0,
+     false,
+     true},
+    {"optional int32 c (DECIMAL(7,2)) = 1;",
+     "decimal(15, 2)",
+     {"identity", "truncate[50]", "bucket[4]"},
+     1,
+     0,
+     false,
+     true},
     {"optional binary c (STRING) = 1;",
      "string",
      {"identity", "truncate[2]", "bucket[4]"},
@@ -180,7 +201,7 @@ static void draw_number(const type_case *c, kit *k, const firn_type *type, test_
     int64_t spread = spreads[test_generator_below(random, 4)];
     bool is_time = type->kind >= FIRN_TYPE_TIME && type->kind <= FIRN_TYPE_TIMESTAMPTZ_NS;
     int64_t number = near(random, base, spread);
-    if (is_time) number *= c->factor == 1000 ? 600000 : 600000000;
+    if (is_time && !c->narrow) number *= c->factor == 1000 ? 600000 : 600000000;
     if (type->kind == FIRN_TYPE_TIME)
         number = (number < 0 ? -number : number) % INT64_C(86400000000);
     if (c->divisor != 0) number = number * 1000 - 1;
