@@ -304,8 +304,28 @@ static bool take_full(firn_time_unit unit, const char *text, civil_time *out) {
     return *text == '\0';
 }
 
+/* "20240131": two digits for each unit below the year's four. */
+static bool take_compact(firn_time_unit unit, const char *text, civil_time *out) {
+    size_t length = strspn(text, "0123456789");
+    if (unit == FIRN_UNIT_YEAR || length != 4 + 2 * (size_t)unit || text[length] != '\0') {
+        return false;
+    }
+    for (size_t i = 0; i <= unit; i++) {
+        for (size_t digits = i == 0 ? 4 : 2; digits > 0; digits--) {
+            out->value[i] = out->value[i] * 10 + *text++ - '0';
+        }
+        out->has[i] = true;
+    }
+    return true;
+}
+
 static bool take_unit(firn_time_unit unit, const char *text, civil_time *out) {
     civil_time full = {0};
+    civil_time compact = {0};
+    if (take_compact(unit, text, &compact)) {
+        *out = compact;
+        return true;
+    }
     if (take_full(unit, text, &full)) {
         *out = full;
         return true;

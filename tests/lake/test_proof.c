@@ -188,6 +188,10 @@ static void dates_may_stand_in_several_keys(void **state) {
     proves(&w, "/lake/f.parquet", tuple, FOOTER);
     proves(&w, "/lake/year=2024/month=01/day=1/hour=00/f.parquet", tuple, FOOTER);
     proves(&w, "/lake/day=2024-01-01/hour=0/f.parquet", tuple, FOOTER);
+    proves(&w, "/lake/day=20240101/hour=0/f.parquet", tuple, FOOTER);
+    proves(&w, "/lake/hour=2024010100/f.parquet", tuple, FOOTER);
+    refuses(&w, "/lake/hour=20240101/f.parquet", "is no hour");
+    refuses(&w, "/lake/day=20240132/hour=0/f.parquet", "is no hour");
     proves(&w, "/lake/t_hour=2024-01-01-00/f.parquet", tuple, FOOTER);
     proves(&w, "/lake/t=2024-01-01 00:30:00/f.parquet", tuple, FOOTER);
     /* Keys of no field are ignored. */
