@@ -1,8 +1,8 @@
 #include "data/data_source.h"
 
 #include "base/alloc.h"
+#include "base/spool.h"
 #include "data/avro_file.h"
-#include "data/spool.h"
 
 /* The Parquet form of an Avro file up to this size stays in memory. */
 #define MEMORY_BYTES ((size_t)8 << 20)

@@ -9,10 +9,10 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
+#include "base/spool.h"
 #include "base/vector.h"
 #include "data/deletes_internal.h"
 #include "data/projection.h"
-#include "data/spool.h"
 #include "parquet/convert.h"
 
 /* ---- which columns make a key: equality_deletes_schema.c ---- */

@@ -56,5 +56,11 @@ firn_status firn_value_copy(const firn_value *value, firn_arena *arena, firn_val
 /** A canonical key of a tuple of values, for maps: equal tuples give equal keys. Appends. */
 firn_status firn_value_key(const firn_value *values, size_t count, firn_buffer *out,
                            firn_error *error);
+/**
+ * A key of a tuple whose bytes, compared as memcmp does, are in the order of the tuples: value by value as firn_value_compare has it, nulls first. Equal tuples give equal keys, and none is the
+ * beginning of another tuple's of as many values. Appends.
+ */
+firn_status firn_value_order_key(const firn_value *values, size_t count, firn_buffer *out,
+                                 firn_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "data/spool.h"
+#include "base/spool.h"
 #include "lake/footers.h"
 
 /** What is known of a file. Its bytes, or the message of its failure, lie in the spool. */

@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "table/commit_internal.h"
 
-static firn_status choose_snapshot_id(const firn_table_metadata *metadata, int64_t *out,
-                                      firn_error *error) {
+firn_status firn_commit_choose_snapshot_id(const firn_table_metadata *metadata, int64_t *out,
+                                           firn_error *error) {
     do {
         FIRN_TRY(firn_random_id(out, error));
     } while (firn_table_metadata_snapshot(metadata, *out) != NULL);
@@ -34,7 +34,7 @@ static firn_status begin(firn_commit_work *work, firn_error *error) {
     if (work->table_uuid == NULL) return firn_fail_memory(error);
     FIRN_TRY(refuse_tag(table, error));
     FIRN_TRY(firn_uuid_random(work->uuid, error));
-    return choose_snapshot_id(metadata, &work->snapshot_id, error);
+    return firn_commit_choose_snapshot_id(metadata, &work->snapshot_id, error);
 }
 
 static firn_status build(firn_commit_work *work, bool moved, firn_error *error) {
@@ -42,6 +42,7 @@ static firn_status build(firn_commit_work *work, bool moved, firn_error *error) 
     work->format_version = work->table->metadata->format_version;
     work->parent = firn_commit_head(work->table);
     FIRN_TRY(work->source->build(work->source->context, work->table, moved, &work->change, error));
+    FIRN_TRY(firn_commit_take_added(work, moved, error));
     FIRN_TRY(firn_commit_write_manifests(work, error));
     return firn_commit_check_row_ids(work, error);
 }
@@ -70,7 +71,7 @@ static firn_status follow(firn_commit_work *work, firn_error *error) {
     bool moved = false;
     FIRN_TRY(firn_commit_reload(work, &moved, error));
     FIRN_TRY(find_folder(work, error));
-    if (!moved) return FIRN_OK;
+    if (!moved) return firn_commit_check_specs(work, error);
     FIRN_TRY(firn_commit_remember_manifests(work, error));
     return build(work, true, error);
 }
@@ -97,6 +98,7 @@ static void report(const firn_commit_work *work, firn_commit_result *out) {
     out->snapshot_id = work->snapshot_id;
     out->attempts = work->attempts;
     out->manifests_kept = work->kept;
+    out->manifests_written = firn_commit_added_count(work);
     for (size_t i = 0; i < work->written.count; i++) {
         out->manifests_written += work->written.items[i].used ? 1 : 0;
     }
@@ -112,6 +114,7 @@ firn_status firn_table_commit_changes(firn_table *table, firn_journal *journal,
     report(&work, out);
     if (status == FIRN_OK) {
         firn_commit_remove_abandoned(&work);
+        firn_commit_refresh_version_hint(table, journal);
     } else if (status == FIRN_COMMIT_UNKNOWN) {
         /* Should this fail, the journal still names the files, and reachability protects what landed. */
         (void)firn_journal_keep(journal, NULL);

@@ -13,12 +13,14 @@ typedef struct firn_added_manifests {
     const firn_manifest_file *manifests;
     size_t count;
     int64_t snapshot_id; /**< that their entries have: the commit takes it for its own */
+    int format_version;  /**< that they were written for */
     int64_t files, records, bytes, partitions;
 } firn_added_manifests;
 
 typedef struct firn_file_change {
-    const char *operation;                       /**< "append", "replace" … */
-    const firn_added_manifests *added_manifests; /**< NULL: none; the same in every attempt */
+    const char *operation; /**< "append", "replace" … */
+    const firn_added_manifests
+        *added_manifests; /**< NULL: none; the same for every call of a source's build */
     /** Table properties to set in the same commit: an object, borrowed; NULL: none. */
     json_t *properties;
     /**

@@ -1,6 +1,7 @@
 /** One attempt of a commit: the manifest list, the snapshot, the pointer. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "iceberg/json_copy.h"
 #include "table/commit_internal.h"
 
 static firn_status write_manifest_list(firn_commit_work *work, const char **path,
@@ -79,6 +80,13 @@ static firn_status add_snapshot(const firn_commit_work *work, const char *list, 
     return firn_update_add_snapshot(update, snapshot, error);
 }
 
+static firn_status set_properties(const firn_commit_work *work, firn_table_update *update,
+                                  firn_error *error) {
+    json_t *properties = firn_json_copy_deep(work->change.properties);
+    if (properties == NULL) return firn_fail_memory(error);
+    return firn_update_set_properties(update, properties, error);
+}
+
 static firn_status build_update(const firn_commit_work *work, const char *list, int64_t next_row_id,
                                 firn_table_update *update, firn_error *error) {
     const firn_table *table = work->table;
@@ -88,6 +96,7 @@ static firn_status build_update(const firn_commit_work *work, const char *list, 
     FIRN_TRY(firn_require_ref_snapshot(
         update, table->ref,
         table->snapshot == NULL ? FIRN_NO_SNAPSHOT : table->snapshot->snapshot_id, error));
+    if (work->change.properties != NULL) FIRN_TRY(set_properties(work, update, error));
     FIRN_TRY(add_snapshot(work, list, next_row_id, update, error));
     return firn_update_set_snapshot_ref(update, table->ref, true, work->snapshot_id,
                                         firn_table_metadata_ref(table->metadata, table->ref),

@@ -34,6 +34,7 @@ typedef struct firn_commit_work {
     char *table_uuid;        /**< when the commit began; "": the table had none */
     int64_t pinned;          /**< snapshot when the commit began */
     int64_t snapshot_id;     /**< of the new snapshot, the same in every attempt */
+    bool has_added;          /**< the id is that of manifests written beforehand */
     char uuid[37];           /**< part of file names */
     int64_t parent;          /**< snapshot that the change was built for */
     int format_version;      /**< that the change was built for */
@@ -56,6 +57,25 @@ void firn_commit_remove_abandoned(const firn_commit_work *work);
 
 /** v3: no row id that is given is one that the table may give again, and manifests that will be given ids have the rows that they are counted to have. Counts that are not known are filled in. */
 firn_status firn_commit_check_row_ids(firn_commit_work *work, firn_error *error);
+
+/** A snapshot id that the table has not. */
+firn_status firn_commit_choose_snapshot_id(const firn_table_metadata *metadata, int64_t *out,
+                                           firn_error *error);
+/** commit.manifest.target-size-bytes, or its default. */
+firn_status firn_commit_manifest_target(const firn_table_metadata *metadata, int64_t *bytes,
+                                        firn_error *error);
+/** Finishes a manifest and puts it at `path` (borrowed by *file, which lies in `arena`), announced to the journal first. */
+firn_status firn_commit_put_manifest(firn_table *table, firn_journal *journal, const char *path,
+                                     firn_manifest_writer *writer, firn_arena *arena,
+                                     firn_manifest_file *file, firn_error *error);
+
+/** Takes the snapshot id of manifests that were written beforehand. CONFLICT: the table has changed so that they don't fit it any more. INVALID: they are not the ones of the build before. */
+firn_status firn_commit_take_added(firn_commit_work *work, bool moved, firn_error *error);
+/** Whether the table, loaded anew, has the specs of the manifests that this commit wrote. CONFLICT. */
+firn_status firn_commit_check_specs(const firn_commit_work *work, firn_error *error);
+
+/** After a commit: the version hint of a table that has one follows. What fails is logged, since the commit stands. */
+void firn_commit_refresh_version_hint(firn_table *table, firn_journal *journal);
 
 /** One attempt: manifest list, metadata, pointer. Outcomes as firn_catalog_commit's. */
 firn_status firn_commit_attempt(firn_commit_work *work, firn_table_pointer *committed,
@@ -86,6 +106,11 @@ firn_status firn_commit_retry_wait(const firn_commit_retry *retry, int number, b
 
 static inline int64_t firn_commit_head(const firn_table *table) {
     return table->snapshot == NULL ? FIRN_NO_SNAPSHOT : table->snapshot->snapshot_id;
+}
+
+/** Manifests that were written beforehand. */
+static inline size_t firn_commit_added_count(const firn_commit_work *work) {
+    return work->change.added_manifests == NULL ? 0 : work->change.added_manifests->count;
 }
 
 static inline int64_t firn_commit_next_sequence_number(const firn_table_metadata *metadata) {

@@ -111,24 +111,28 @@ firn_status firn_commit_remember_manifests(firn_commit_work *work, firn_error *e
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
-static firn_status put_manifest(const packer *pack, firn_manifest_writer *writer,
-                                firn_manifest_file *file, firn_error *error) {
-    firn_commit_work *work = pack->work;
+firn_status firn_commit_put_manifest(firn_table *table, firn_journal *journal, const char *path,
+                                     firn_manifest_writer *writer, firn_arena *arena,
+                                     firn_manifest_file *file, firn_error *error) {
     firn_status status = FIRN_OK;
     firn_buffer bytes = firn_buffer_with_maximum((size_t)4 << 30);
-    char *path = firn_arena_format(work->arena, "%s/%s-m%zu.avro", work->folder, work->uuid,
-                                   work->file_number++);
-    if (path == NULL) {
-        status = firn_fail_memory(error);
-        goto out;
-    }
-    FIRN_CHECK(firn_manifest_writer_finish(writer, &bytes, work->arena, file, error));
+    FIRN_CHECK(firn_manifest_writer_finish(writer, &bytes, arena, file, error));
     file->path = path;
-    FIRN_CHECK(firn_journal_add(work->journal, path, error));
-    FIRN_CHECK(firn_storage_put(work->table->storage, path, firn_buffer_slice(&bytes), error));
+    FIRN_CHECK(firn_journal_add(journal, path, error));
+    FIRN_CHECK(firn_storage_put(table->storage, path, firn_buffer_slice(&bytes), error));
 out:
     firn_buffer_release(&bytes);
     return status;
+}
+
+static firn_status put_manifest(const packer *pack, firn_manifest_writer *writer,
+                                firn_manifest_file *file, firn_error *error) {
+    firn_commit_work *work = pack->work;
+    const char *path = firn_arena_format(work->arena, "%s/%s-m%zu.avro", work->folder, work->uuid,
+                                         work->file_number++);
+    if (path == NULL) return firn_fail_memory(error);
+    return firn_commit_put_manifest(work->table, work->journal, path, writer, work->arena, file,
+                                    error);
 }
 
 /** Entries are carried as resolved; added ones and removals are this snapshot's. */
@@ -339,15 +343,28 @@ static size_t count_touched(const firn_live_files *files, const removals *marks)
     return count;
 }
 
+firn_status firn_commit_manifest_target(const firn_table_metadata *metadata, int64_t *bytes,
+                                        firn_error *error) {
+    return firn_table_metadata_property_int(metadata, "commit.manifest.target-size-bytes",
+                                            DEFAULT_TARGET_BYTES, bytes, error);
+}
+
+static firn_status add_written_before(firn_commit_work *work, firn_error *error) {
+    for (size_t i = 0; i < firn_commit_added_count(work); i++) {
+        FIRN_TRY(
+            firn_vector_push(&work->manifests, error, work->change.added_manifests->manifests[i]));
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_commit_write_manifests(firn_commit_work *work, firn_error *error) {
     int64_t target_bytes = 0;
     removals marks;
     size_t packed = 0;
     work->manifests.count = 0;
     FIRN_TRY(check_state(work, error));
-    FIRN_TRY(firn_table_metadata_property_int(work->table->metadata,
-                                              "commit.manifest.target-size-bytes",
-                                              DEFAULT_TARGET_BYTES, &target_bytes, error));
+    FIRN_TRY(firn_commit_manifest_target(work->table->metadata, &target_bytes, error));
+    FIRN_TRY(add_written_before(work, error));
     FIRN_TRY(mark_removals(work, &marks, error));
     FIRN_TRY(pack_all(work, &marks, true, target_bytes, &packed, error));
     FIRN_TRY(pack_all(work, &marks, false, target_bytes, &packed, error));

@@ -34,6 +34,17 @@ static void count_file(side_totals *totals, const firn_data_file *file) {
     }
 }
 
+static firn_status count_manifests(side_totals *totals, const firn_added_manifests *added,
+                                   firn_error *error) {
+    if (added == NULL) return FIRN_OK;
+    if (!__builtin_add_overflow(totals->data_files, added->files, &totals->data_files) &&
+        !__builtin_add_overflow(totals->records, added->records, &totals->records) &&
+        !__builtin_add_overflow(totals->bytes, added->bytes, &totals->bytes)) {
+        return FIRN_OK;
+    }
+    return firn_fail(error, FIRN_INVALID, "rows or bytes of the added files are out of range");
+}
+
 static firn_status set_number(json_t *summary, const char *key, int64_t number, firn_error *error) {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, number);
@@ -61,16 +72,59 @@ static firn_status set_total(json_t *summary, const firn_snapshot *parent, const
     return set_number(summary, key, after, error);
 }
 
-static firn_status count_partition(firn_map *seen, const firn_data_file *file, firn_buffer *key,
-                                   firn_error *error) {
+static firn_status partition_key(const firn_data_file *file, firn_buffer *key, firn_error *error) {
     firn_buffer_clear(key);
     FIRN_TRY(firn_buffer_append(key, &file->spec_id, sizeof file->spec_id, error));
-    FIRN_TRY(firn_value_key(file->partition, file->partition_count, key, error));
+    return firn_value_key(file->partition, file->partition_count, key, error);
+}
+
+static firn_status count_partition(firn_map *seen, const firn_data_file *file, firn_buffer *key,
+                                   firn_error *error) {
+    FIRN_TRY(partition_key(file, key, error));
     return firn_map_set(seen, firn_buffer_slice(key), NULL, error);
 }
 
-static firn_status changed_partitions(const firn_file_change *change, size_t *out,
+/** Counts those partitions of `seen` that files of the added manifests are in as well. */
+typedef struct overlap {
+    firn_map *seen;
+    firn_buffer key;
+    size_t count;
+} overlap;
+
+static firn_status count_overlap(void *context, const firn_manifest_entry *entry,
+                                 firn_error *error) {
+    overlap *both = context;
+    bool found = false;
+    FIRN_TRY(partition_key(&entry->file, &both->key, error));
+    firn_slice key = firn_buffer_slice(&both->key);
+    const void *counted = firn_map_get(both->seen, key, &found);
+    if (!found || counted != NULL) return FIRN_OK;
+    both->count++;
+    return firn_map_set(both->seen, key, both, error);
+}
+
+/** Only where files of both kinds meet are manifests read again: their partitions are too many to be kept. */
+static firn_status added_partitions(const firn_commit_work *work, firn_map *seen, size_t *out,
+                                    firn_error *error) {
+    firn_status status = FIRN_OK;
+    const firn_added_manifests *added = work->change.added_manifests;
+    overlap both = {.seen = seen, .key = firn_buffer_with_maximum((size_t)1 << 30)};
+    *out = 0;
+    if (added == NULL) return FIRN_OK;
+    for (size_t i = 0; firn_map_count(seen) > 0 && i < added->count; i++) {
+        FIRN_CHECK(firn_table_read_manifest(work->table, &added->manifests[i], NULL, count_overlap,
+                                            &both, error));
+    }
+    *out = (size_t)added->partitions - both.count;
+out:
+    firn_buffer_release(&both.key);
+    return status;
+}
+
+static firn_status changed_partitions(const firn_commit_work *work, size_t *out,
                                       firn_error *error) {
+    const firn_file_change *change = &work->change;
+    size_t more = 0;
     firn_status status = FIRN_OK;
     firn_buffer key = firn_buffer_with_maximum((size_t)1 << 30);
     firn_map *seen = firn_map_new();
@@ -81,7 +135,8 @@ static firn_status changed_partitions(const firn_file_change *change, size_t *ou
     for (size_t i = 0; i < change->removed_count; i++) {
         FIRN_CHECK(count_partition(seen, &change->removed[i]->entry.file, &key, error));
     }
-    *out = firn_map_count(seen);
+    FIRN_CHECK(added_partitions(work, seen, &more, error));
+    *out = firn_map_count(seen) + more;
 out:
     firn_buffer_release(&key);
     firn_map_free(seen);
@@ -121,7 +176,7 @@ static firn_status set_changes(json_t *summary, const side_totals *added,
 
 /** How the manifests came about; what "processed" means is not said, so that is left out. */
 static firn_status set_manifests(json_t *summary, const firn_commit_work *work, firn_error *error) {
-    size_t created = 0;
+    size_t created = firn_commit_added_count(work);
     for (size_t i = 0; i < work->written.count; i++) {
         created += work->written.items[i].used ? 1 : 0;
     }
@@ -155,11 +210,12 @@ firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapsho
     for (size_t i = 0; i < change->removed_count; i++) {
         count_file(&removed, &change->removed[i]->entry.file);
     }
+    FIRN_TRY(count_manifests(&added, change->added_manifests, error));
     json_t *summary = json_object();
     if (summary == NULL) return firn_fail_memory(error);
     FIRN_CHECK(firn_json_set_text(summary, "operation", change->operation, error));
     FIRN_CHECK(set_changes(summary, &added, &removed, error));
-    FIRN_CHECK(changed_partitions(change, &partitions, error));
+    FIRN_CHECK(changed_partitions(work, &partitions, error));
     FIRN_CHECK(set_number(summary, "changed-partition-count", (int64_t)partitions, error));
     FIRN_CHECK(set_manifests(summary, work, error));
     FIRN_CHECK(set_totals(summary, parent, &added, &removed, error));

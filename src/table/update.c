@@ -101,7 +101,9 @@ firn_status firn_table_commit_update(firn_table *table, firn_journal *journal,
     *changed = false;
     if (work.uuid == NULL) return firn_fail_memory(error);
     firn_status status = try_until_done(&work, changed, error);
-    if (status == FIRN_COMMIT_UNKNOWN) {
+    if (status == FIRN_OK && *changed) {
+        firn_commit_refresh_version_hint(table, journal);
+    } else if (status == FIRN_COMMIT_UNKNOWN) {
         /* Should this fail, the journal still names the file, and reachability protects it if it landed. */
         (void)firn_journal_keep(journal, NULL);
     }

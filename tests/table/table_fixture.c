@@ -41,17 +41,29 @@ static const firn_catalog_operations lies = {
 
 /* --- the table ---------------------------------------------------------------------------------- */
 
-static firn_status make_metadata(const char *location, int format_version,
+static json_t *parse(const char *text) {
+    firn_error error;
+    json_t *json = NULL;
+    check_ok(firn_json_parse(firn_slice_text(text), "fixture", &json, &error), &error);
+    return json;
+}
+
+static firn_status make_metadata(const char *location, int format_version, bool partitioned,
                                  firn_table_metadata **out, firn_error *error) {
-    static const char schema[] = "{\"type\":\"struct\",\"fields\":[{\"id\":1,\"name\":\"x\","
-                                 "\"required\":false,\"type\":\"long\"}]}";
-    json_t *fields = NULL;
+    static const char schema[] =
+        "{\"type\":\"struct\",\"fields\":["
+        "{\"id\":1,\"name\":\"x\",\"required\":false,\"type\":\"long\"},"
+        "{\"id\":2,\"name\":\"s\",\"required\":false,\"type\":\"string\"}]}";
+    static const char spec[] =
+        "{\"spec-id\":0,\"fields\":["
+        "{\"name\":\"s\",\"transform\":\"identity\",\"source-id\":2,\"field-id\":1000},"
+        "{\"name\":\"x\",\"transform\":\"identity\",\"source-id\":1,\"field-id\":1001}]}";
+    firn_json_setup();
     json_t *properties =
         json_pack("{s:s,s:s}", "commit.retry.min-wait-ms", "1", "commit.retry.max-wait-ms", "2");
-    firn_json_setup();
-    FIRN_TRY(firn_json_parse(firn_slice_text(schema), "schema", &fields, error));
-    return firn_table_metadata_create(format_version, location, fields, NULL, properties,
-                                      1700000000000, out, error);
+    return firn_table_metadata_create(format_version, location, parse(schema),
+                                      partitioned ? parse(spec) : NULL, properties, 1700000000000,
+                                      out, error);
 }
 
 static firn_journal *open_journal(table_fixture *f, firn_table *table, const char *name) {
@@ -63,7 +75,7 @@ static firn_journal *open_journal(table_fixture *f, firn_table *table, const cha
     return journal;
 }
 
-table_fixture *fixture_new(int format_version) {
+static table_fixture *make_fixture(int format_version, bool partitioned) {
     table_fixture *f = firn_alloc_zeroed(1, sizeof *f);
     f->folder = test_folder_new();
     f->database = firn_format("%s/catalog.db", f->folder);
@@ -77,7 +89,8 @@ table_fixture *fixture_new(int format_version) {
     firn_sql_options options = {.path = f->database, .catalog_name = "c", .create = true};
     check_ok(firn_catalog_sql_open(&options, f->storage, &f->real, &f->error), &f->error);
     firn_table_metadata *metadata = NULL;
-    check_ok(make_metadata(f->location, format_version, &metadata, &f->error), &f->error);
+    check_ok(make_metadata(f->location, format_version, partitioned, &metadata, &f->error),
+             &f->error);
     firn_table_pointer pointer = {0};
     check_ok(firn_catalog_create(f->real, fixture_name, metadata, &pointer, &f->error), &f->error);
     firn_table_pointer_release(&pointer);
@@ -91,6 +104,14 @@ table_fixture *fixture_new(int format_version) {
     f->journal = open_journal(f, f->table, "state");
     f->other_journal = open_journal(f, f->other, "other-state");
     return f;
+}
+
+table_fixture *fixture_new(int format_version) {
+    return make_fixture(format_version, false);
+}
+
+table_fixture *fixture_new_partitioned(int format_version) {
+    return make_fixture(format_version, true);
 }
 
 void fixture_free(table_fixture *f) {

@@ -41,6 +41,8 @@ extern const firn_table_name fixture_name;
 
 /** A table of `format_version` without rows. */
 table_fixture *fixture_new(int format_version);
+/** The same by identity of s (string) and x (long). */
+table_fixture *fixture_new_partitioned(int format_version);
 void fixture_free(table_fixture *f);
 
 /** A file entry that refers to no file; path "…/data/<name>". `rows` records. */

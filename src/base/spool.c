@@ -1,4 +1,4 @@
-#include "data/spool.h"
+#include "base/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /**
  * Bytes that are written once, in order, and then read at any position: in memory, or, once there are more than a limit, in an unlinked temporary file in $TMPDIR, else
- * /tmp, which vanishes with the process. Internal to data and lake.
+ * /tmp, which vanishes with the process.
  */
-#ifndef FIRN_DATA_SPOOL_H
-#define FIRN_DATA_SPOOL_H
+#ifndef FIRN_BASE_SPOOL_H
+#define FIRN_BASE_SPOOL_H
 
 #include "base/read_at.h"
 
