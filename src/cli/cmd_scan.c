@@ -146,8 +146,9 @@ static firn_status may_match(scan *work, const firn_file_filter **filters,
 
 static firn_status choose_files(scan *work, firn_error *error) {
     bool prune = false;
-    FIRN_TRY(firn_table_live_files(work->table, work->table->snapshot, &work->files, error));
     FIRN_TRY(can_prune(work, &prune, error));
+    FIRN_TRY(firn_table_live_files_where(work->table, work->table->snapshot,
+                                         prune ? work->filter : NULL, &work->files, error));
     const firn_file_filter **filters =
         firn_arena_alloc(work->arena, work->table->metadata->spec_count + 1, sizeof *filters);
     if (filters == NULL) return firn_fail_memory(error);
