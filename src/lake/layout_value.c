@@ -265,7 +265,7 @@ firn_time_unit firn_time_unit_of(firn_transform_kind kind) {
 
 firn_time_unit firn_time_unit_named(const char *key) {
     size_t unit = 0;
-    while (unit < FIRN_UNIT_COUNT && strcmp(firn_time_unit_names[unit], key) != 0) unit++;
+    while (unit < FIRN_UNIT_COUNT && strcasecmp(firn_time_unit_names[unit], key) != 0) unit++;
     return (firn_time_unit)unit;
 }
 

@@ -208,13 +208,14 @@ static firn_status scan_row_group(column_scan *scan, size_t row_group, firn_erro
     FIRN_TRY(firn_parquet_chunk_supported(scan->file, row_group, scan->column->leaf, error));
     FIRN_TRY(open_chunk(scan, row_group, error));
     const firn_parquet_statistics *statistics = &chunk->statistics;
-    bool has_values = statistics->has_null_count && statistics->null_count >= 0 &&
-                      statistics->null_count < chunk->num_values;
+    bool is_required = scan->cursor.input->maximum_definition_level == 0;
+    bool has_values = is_required || (statistics->has_null_count && statistics->null_count >= 0 &&
+                                      statistics->null_count < chunk->num_values);
     bool is_enough = false;
     if (has_values && is_all_dictionary(chunk)) {
         FIRN_TRY(try_dictionary(scan, &is_enough, error));
         if (is_enough) {
-            return statistics->null_count > 0 ? take_null(scan, error) : FIRN_OK;
+            return !is_required && statistics->null_count > 0 ? take_null(scan, error) : FIRN_OK;
         }
         FIRN_TRY(open_chunk(scan, row_group, error));
     }

@@ -268,7 +268,7 @@ static void candidates_without_bounds_are_read(void **state) {
     (void)state;
     lake l = lake_new(NULL, 0, DATES, DATE_FIELDS);
     l.k.tamper = strip_bounds;
-    show_well(&l, "/lake/year=2024/a.parquet", DAY, DAY + 30, DAY, DAY + 366);
+    show_well(&l, "/lake/Year=2024/a.parquet", DAY, DAY + 30, DAY, DAY + 366);
     check_spec(&l, "created_year:year:1");
     lake_release(&l);
 }

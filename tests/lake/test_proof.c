@@ -214,6 +214,19 @@ static void dates_may_stand_in_several_keys(void **state) {
     world_release(&w);
 }
 
+static void rules_complete_each_other(void **state) {
+    (void)state;
+    static const char *const rules[] = {"dt: day(t) as day", "hh: hour(t)"};
+    world w = world_new("required int64 t (TIMESTAMP(MICROS,false)) = 1;",
+                        FIELD("1", "t", "timestamp"), "t_hour:hour:1");
+    NUMBERS(&w, 8, DAY * 86400 * MICROS);
+    check_ok(firn_lake_layout_new(rules, 2, &w.layout, &w.k.error), &w.k.error);
+    proves(&w, "/lake/dt=2024-01-01/hh=00/f.parquet", "t_hour=2024-01-01-00", FOOTER);
+    refuses(&w, "/lake/dt=2024-01-02/hh=00/f.parquet", "means 2024-01-02-00, but");
+    refuses(&w, "/lake/hh=00/f.parquet", "needs a day beside it");
+    world_release(&w);
+}
+
 static void a_file_of_two_hours_is_refused(void **state) {
     (void)state;
     world w = world_new("optional int64 t (TIMESTAMP(MICROS,false)) = 1;",
@@ -410,7 +423,6 @@ static void claim_dictionary(firn_parquet_column_chunk *chunk) {
         {FIRN_PARQUET_DATA_PAGE, FIRN_PARQUET_RLE_DICTIONARY, 1}};
     chunk->encoding_stats = stats;
     chunk->encoding_stats_count = 2;
-    chunk->statistics.has_null_count = true;
 }
 
 static firn_status prove_dictionary(kit *k, firn_slice dictionary, firn_slice indices,
@@ -600,6 +612,7 @@ int main(void) {
         cmocka_unit_test(texts_of_paths_are_of_the_tables_type),
         cmocka_unit_test(times_of_paths_follow_the_table),
         cmocka_unit_test(dates_may_stand_in_several_keys),
+        cmocka_unit_test(rules_complete_each_other),
         cmocka_unit_test(a_file_of_two_hours_is_refused),
         cmocka_unit_test(buckets_are_hashed),
         cmocka_unit_test(truncated_values_of_paths_must_be_some),
