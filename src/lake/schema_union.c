@@ -78,13 +78,41 @@ static firn_status check_ids(const firn_schema_union *schemas, const firn_union_
                      (long long)last);
 }
 
+/* The null count of a leaf over all row groups; -1: the footer does not say. */
+static int64_t nulls_of(const firn_parquet_file *file, size_t leaf) {
+    int64_t count = 0;
+    for (size_t i = 0; file->metadata != NULL && i < file->metadata->row_group_count; i++) {
+        const firn_parquet_statistics *statistics =
+            &file->metadata->row_groups[i].columns[leaf].statistics;
+        if (!statistics->has_null_count || statistics->null_count < 0) return -1;
+        if (__builtin_add_overflow(count, statistics->null_count, &count)) return -1;
+    }
+    return count;
+}
+
+/* A null in a column that the table requires would make the table unreadable at that row. */
+static firn_status check_nulls(const firn_union_guard *guard, const firn_parquet_file *file,
+                               const char *location, firn_error *error) {
+    for (size_t i = 0; i < guard->count; i++) {
+        size_t index = (size_t)guard->leaves[i];
+        const firn_parquet_leaf *leaf = &file->schema->leaves[index];
+        int64_t nulls = leaf->maximum_definition_level == 0 ? 0 : nulls_of(file, index);
+        if (nulls == 0) continue;
+        return firn_fail(error, FIRN_INVALID, "%s: column \"%s\": the table requires it, and %s",
+                         location, leaf->dotted_path,
+                         nulls > 0 ? "the file has nulls in it"
+                                   : "the file's footer does not say whether it has nulls in it");
+    }
+    return FIRN_OK;
+}
+
 /* What can fail comes first, so that a failure leaves the union as it was. */
 static firn_status accept(firn_union_merge *merge, const firn_union_column *root,
-                          firn_error *error) {
+                          firn_union_guard *guard, firn_error *error) {
     firn_schema_union *schemas = merge->schemas;
     FIRN_TRY(firn_vector_reserve(&schemas->surprises, error,
                                  schemas->surprises.count + merge->surprises.count));
-    FIRN_TRY(firn_map_set(schemas->seen, firn_buffer_slice(&schemas->key), schemas, error));
+    FIRN_TRY(firn_map_set(schemas->seen, firn_buffer_slice(&schemas->key), guard, error));
     for (size_t i = 0; i < merge->surprises.count; i++) {
         schemas->surprises.items[schemas->surprises.count++] = merge->surprises.items[i];
     }
@@ -102,14 +130,25 @@ static firn_status take_in(firn_union_merge *merge, const firn_parquet_file *fil
     FIRN_TRY(firn_union_file_columns(schemas, file, merge->location, &columns, error));
     FIRN_TRY(firn_union_merge_file(merge, columns, &root));
     FIRN_TRY(check_ids(schemas, root, merge->location, error));
-    return accept(merge, root, error);
+    firn_union_guard *guard = firn_arena_alloc(schemas->arena, 1, sizeof *guard);
+    if (guard == NULL) return firn_fail_memory(error);
+    guard->count = merge->required.count;
+    if (guard->count > 0) {
+        guard->leaves = firn_arena_memdup(schemas->arena, merge->required.items,
+                                          guard->count * sizeof *guard->leaves);
+        if (guard->leaves == NULL) return firn_fail_memory(error);
+    }
+    FIRN_TRY(check_nulls(guard, file, merge->location, error));
+    return accept(merge, root, guard, error);
 }
 
 firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet_file *file,
                                   const char *location, firn_error *error) {
     firn_buffer_clear(&schemas->key);
     FIRN_TRY(firn_lake_columns_key(file, &schemas->key, error));
-    if (firn_map_has(schemas->seen, firn_buffer_slice(&schemas->key))) return FIRN_OK;
+    const firn_union_guard *known =
+        firn_map_get(schemas->seen, firn_buffer_slice(&schemas->key), NULL);
+    if (known != NULL) return check_nulls(known, file, location, error);
     firn_arena_clear(schemas->scratch);
     firn_union_merge merge = {.schemas = schemas,
                               .location = firn_arena_strdup(schemas->arena, location),
@@ -117,6 +156,7 @@ firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet
     if (merge.location == NULL) return firn_fail_memory(error);
     firn_status status = take_in(&merge, file, error);
     firn_vector_release(&merge.surprises);
+    firn_vector_release(&merge.required);
     return status;
 }
 

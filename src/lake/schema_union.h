@@ -31,7 +31,7 @@ void firn_schema_union_free(firn_schema_union *schemas);
 
 /**
  * Takes a file's columns in; cheap for one whose columns were seen before. INVALID names file, column and the first file that had it otherwise: types without a promotion between them, case
- * collisions, contradicting ids, types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
+ * collisions, contradicting ids, nulls in a column that the base requires (or a footer that doesn't count them), types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
  */
 firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet_file *file,
                                   const char *location, firn_error *error);

@@ -81,7 +81,7 @@ static firn_status read_struct(file_reader *reader, const firn_union_path *path,
     const firn_union_column **children = new_children(reader, column, node->child_count);
     if (children == NULL) return firn_fail_memory(reader->error);
     for (size_t i = 0; i < node->child_count; i++) {
-        firn_union_path below = {path, node->children[i]->element->name};
+        firn_union_path below = {.parent = path, .name = node->children[i]->element->name};
         FIRN_TRY(read_node(reader, &below, depth + 1, node->children[i], &children[i]));
     }
     column->typeless = all_typeless(column);
@@ -105,7 +105,7 @@ static firn_status read_member(file_reader *reader, const firn_union_path *path,
                                const firn_union_column **out) {
     firn_union_column *member = firn_arena_alloc(reader->schemas->scratch, 1, sizeof *member);
     if (member == NULL) return firn_fail_memory(reader->error);
-    firn_union_path below = {path, name};
+    firn_union_path below = {.parent = path, .name = name};
     member->name = name;
     member->location = reader->location;
     member->optional = !is_required;
@@ -168,6 +168,8 @@ static firn_status read_variant(file_reader *reader, const firn_union_path *path
     if (column->id < 0 && !plain) {
         return refuse(reader, path, "a shredded variant in a file without field ids can't be read");
     }
+    if (node->leaf_count < 1) return refuse(reader, path, "a group without columns");
+    column->leaf = node->first_leaf;
     column->kind = FIRN_TYPE_VARIANT;
     column->type = firn_primitive_type(FIRN_TYPE_VARIANT);
     return FIRN_OK;
@@ -176,6 +178,7 @@ static firn_status read_variant(file_reader *reader, const firn_union_path *path
 static firn_status read_leaf(file_reader *reader, const firn_union_path *path,
                              const firn_parquet_node *node, firn_union_column *column) {
     firn_schema_union *schemas = reader->schemas;
+    column->leaf = node->first_leaf;
     const char *problem =
         firn_union_leaf(node->element, schemas->format_version, schemas->scratch, column);
     if (problem != NULL) return refuse(reader, path, problem);
@@ -203,7 +206,7 @@ static firn_status read_bare_list(file_reader *reader, const firn_union_path *pa
     const firn_union_column **children = new_children(reader, column, 1);
     firn_union_column *element = firn_arena_alloc(reader->schemas->scratch, 1, sizeof *element);
     if (children == NULL || element == NULL) return firn_fail_memory(reader->error);
-    firn_union_path below = {path, "element"};
+    firn_union_path below = {.parent = path, .name = "element"};
     *element = (firn_union_column){.name = "element", .id = -1, .location = reader->location};
     column->kind = FIRN_TYPE_LIST;
     column->note = "a repeated column without a list around it";

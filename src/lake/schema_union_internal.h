@@ -30,19 +30,27 @@ typedef struct firn_union_column {
     bool bare;        /**< without an annotation: bytes whose meaning the table may know */
     bool typeless;    /**< holds nothing but nulls, and nobody says of which type */
     const char *note; /**< a surprise that is the form's; NULL: none */
+    int32_t leaf;     /**< of the file, where it is one */
 } firn_union_column;
+
+/** What files of one key have to show each for itself: that these leaves, which the table requires, hold no nulls. */
+typedef struct firn_union_guard {
+    const int32_t *leaves;
+    size_t count;
+} firn_union_guard;
 
 /** Where in the schema something is, for messages. */
 typedef struct firn_union_path {
     const struct firn_union_path *parent; /**< NULL: at the top */
     const char *name;
+    bool nullable; /**< in the table: itself, or what holds it */
 } firn_union_path;
 
 struct firn_schema_union {
     firn_arena *arena;   /**< the columns, and all that lives as long as the union */
     firn_arena *scratch; /**< cleared with each file */
     firn_arena *made;    /**< the schema, NULL: none is made */
-    firn_map *seen;      /**< keys of files that were taken in */
+    firn_map *seen;      /**< keys of files that were taken in, to their guards */
     firn_buffer key;
     const firn_schema *base; /**< nullable */
     const firn_name_mapping *mapping;
@@ -58,6 +66,7 @@ typedef struct firn_union_merge {
     firn_schema_union *schemas;
     const char *location; /**< in the union's arena */
     FIRN_VECTOR(firn_schema_surprise) surprises;
+    FIRN_VECTOR(int32_t) required; /**< leaves of columns that the table requires */
     firn_error *error;
 } firn_union_merge;
 

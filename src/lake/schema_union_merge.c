@@ -159,7 +159,7 @@ static firn_status merge_inner(firn_union_merge *merge, const firn_union_path *p
     bool changed = false;
     for (size_t i = 0; i < have->child_count; i++) {
         const firn_union_column *mine = have->children[i];
-        firn_union_path below = {path, mine->name};
+        firn_union_path below = {.parent = path, .name = mine->name, .nullable = true};
         FIRN_TRY(merge_column(merge, &below, scope_below(mapped_name(scope, mine->name)), mine,
                               file->children[i], &children[i]));
         changed = changed || children[i] != mine;
@@ -188,7 +188,7 @@ static bool is_alike(const firn_union_column *a, const firn_union_column *b) {
 static firn_status check_key(firn_union_merge *merge, const firn_union_path *path,
                              const firn_union_column *have, const firn_union_column *file) {
     if (is_alike(have, file) || is_told_by_table(have, file)) return FIRN_OK;
-    firn_union_path below = {path, "key"};
+    firn_union_path below = {.parent = path, .name = "key"};
     return firn_union_fail(merge->schemas, merge->location, &below, merge->error,
                            "the file has %s and %s has %s; keys of maps can't be promoted",
                            firn_union_type_text(file), origin(have), firn_union_type_text(have));
@@ -358,7 +358,7 @@ static firn_status place_by_name(firn_union_merge *merge, member_list *members,
     }
     const char *name = members->have->children[*place]->name;
     if (strcmp(name, file->name) == 0) return FIRN_OK;
-    firn_union_path at = {path->parent, name};
+    firn_union_path at = {.parent = path->parent, .name = name};
     const char *what =
         firn_arena_format(merge->schemas->scratch, "called \"%s\" in files", file->name);
     return firn_union_tell(merge, &at, what, merge->location);
@@ -394,7 +394,8 @@ static firn_status add_member(firn_union_merge *merge, member_list *members,
 static firn_status merge_member(firn_union_merge *merge, member_list *members, size_t place,
                                 const firn_union_path *parent, const firn_union_column *file) {
     const firn_union_column *have = members->have->children[place];
-    firn_union_path path = {parent, have->name};
+    bool nullable = !have->required || (parent != NULL && parent->nullable);
+    firn_union_path path = {.parent = parent, .name = have->name, .nullable = nullable};
     if (members->taken.items[place] != NULL) {
         return firn_union_fail(merge->schemas, merge->location, &path, merge->error,
                                "the file has two columns for it, \"%s\" and \"%s\"",
@@ -404,6 +405,9 @@ static firn_status merge_member(firn_union_merge *merge, member_list *members, s
     if (have->required && file->optional) {
         FIRN_TRY(firn_union_tell(merge, &path, "required in the table, optional in files",
                                  merge->location));
+    }
+    if (!nullable && !firn_type_is_nested(file->kind)) {
+        FIRN_TRY(firn_vector_push(&merge->required, merge->error, file->leaf));
     }
     const firn_mapped_field *mapped = file->id < 0 ? mapped_name(members->scope, file->name) : NULL;
     if (mapped == NULL && have->id >= 0) mapped = mapped_id(members->scope, have->id);
@@ -416,7 +420,7 @@ static firn_status merge_member(firn_union_merge *merge, member_list *members, s
 
 static firn_status take_member(firn_union_merge *merge, member_list *members,
                                const firn_union_path *parent, const firn_union_column *file) {
-    firn_union_path path = {parent, file->name};
+    firn_union_path path = {.parent = parent, .name = file->name};
     size_t place = NOT_THERE;
     bool left_out = false;
     FIRN_TRY(file->id >= 0 ? place_by_id(merge, members, &path, file, &place, &left_out)
@@ -431,7 +435,7 @@ static firn_status tell_missing(firn_union_merge *merge, const member_list *memb
     for (size_t i = 0; i < members->have->child_count; i++) {
         const firn_union_column *have = members->have->children[i];
         if (members->taken.items[i] != NULL || have->path_only) continue;
-        firn_union_path path = {parent, have->name};
+        firn_union_path path = {.parent = parent, .name = have->name};
         FIRN_TRY(firn_union_tell(merge, &path, "missing in files", merge->location));
     }
     return FIRN_OK;

@@ -22,7 +22,7 @@ static firn_status new_members(firn_union_merge *merge, const firn_union_path *p
     size_t count = 0;
     for (size_t i = 0; i < file->child_count; i++) {
         const firn_union_column *member = file->children[i];
-        firn_union_path below = {path, member->name};
+        firn_union_path below = {.parent = path, .name = member->name};
         const firn_union_column *other = firn_union_same_letters(file->children, i, member->name);
         if (file->kind == FIRN_TYPE_STRUCT && other != NULL) {
             return refuse_letters(merge, &below, other);

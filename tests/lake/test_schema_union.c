@@ -411,6 +411,7 @@ static void variants(void **state) {
     take(&l, "optional group v (VARIANT) = 4 { required binary metadata; optional binary value; "
              "optional int32 typed_value; }");
     check_schema(&l, "4 v: variant");
+    refuse(&l, "optional group v (VARIANT) = 4 { }", "a group without columns");
     release(&l);
 }
 
@@ -512,6 +513,48 @@ static void base_with_names(void **state) {
                     "gone|left out: the name mapping has it for no column of the table|f0;"
                     "never|left out: the name mapping has it for no column of the table|f0;"
                     "s.x|called \"ex\" in files|f0;s.z|new column|f0;s.z|missing in files|f4");
+    release(&l);
+}
+
+typedef struct counted {
+    firn_parquet_column_chunk chunks[2];
+    firn_parquet_row_group groups[2];
+    firn_parquet_file_metadata metadata;
+} counted;
+
+/* Two row groups of a column "a", with these null counts; -1: not counted. */
+static firn_status add_counted(lake *l, int64_t first, int64_t second, firn_error *error) {
+    firn_parquet_file *file = file_of("optional int32 a;", l->arena);
+    counted *c = firn_arena_alloc(l->arena, 1, sizeof *c);
+    assert_non_null(c);
+    const int64_t nulls[] = {first, second};
+    for (size_t i = 0; i < 2; i++) {
+        c->chunks[i].statistics.has_null_count = nulls[i] >= 0;
+        c->chunks[i].statistics.null_count = nulls[i];
+        c->groups[i] =
+            (firn_parquet_row_group){.columns = &c->chunks[i], .column_count = 1, .num_rows = 9};
+    }
+    c->metadata.row_groups = c->groups;
+    c->metadata.row_group_count = 2;
+    file->metadata = &c->metadata;
+    return firn_schema_union_add(l->schemas, file, "s3://b/f", error);
+}
+
+/* Each file for itself, also where its columns were seen before. */
+static void required_columns(void **state) {
+    (void)state;
+    firn_error error = {0};
+    lake l = lake_of(SCHEMA("{\"id\": 1, \"name\": \"a\", \"required\": true, \"type\": \"int\"}"),
+                     1, NULL, 2);
+    check_fails(add_counted(&l, 0, 3, &error), FIRN_INVALID, &error, "the file has nulls in it");
+    check_ok(add_counted(&l, 0, 0, &error), &error);
+    check_fails(add_counted(&l, 1, 0, &error), FIRN_INVALID, &error, "s3://b/f: column \"a\"");
+    check_fails(add_counted(&l, 0, -1, &error), FIRN_INVALID, &error, "does not say");
+    check_surprises(&l, "a|required in the table, optional in files|f");
+    assert_false(firn_schema_union_changed(l.schemas));
+    release(&l);
+    l = lake_of(SCHEMA(FIELD(1, "a", "\"int\"")), 1, NULL, 2);
+    check_ok(add_counted(&l, 0, -1, &error), &error);
     release(&l);
 }
 
@@ -724,6 +767,7 @@ int main(void) {
         cmocka_unit_test(ids_of_files),
         cmocka_unit_test(base_with_ids),
         cmocka_unit_test(base_with_names),
+        cmocka_unit_test(required_columns),
         cmocka_unit_test(bare_columns),
         cmocka_unit_test(nulls_without_type),
         cmocka_unit_test(columns_of_paths),

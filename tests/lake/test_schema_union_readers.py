@@ -55,10 +55,12 @@ class Tables:
         self.catalog.create_namespace("n")
         self.count = 0
 
-    def of(self, found, files):
+    def of(self, found, files, version):
         """A table of these files, registered with nothing but paths and counts: all that is read comes from schema and mapping."""
         self.count += 1
-        schema = Schema.model_validate(found["schema"])
+        # PyIceberg makes no v3 tables of all types; ids and types are put right afterwards.
+        plain = {"type": "struct", "fields": [{"id": 1, "name": "v3", "required": False, "type": "int"}]}
+        schema = Schema.model_validate(found["schema"] if version < 3 else plain)
         table = self.catalog.create_table(f"n.t{self.count}", schema=schema,
                                           properties={"schema.name-mapping.default": found["mapping"]})
         # A catalog that numbers columns anew comes to the same ids, but for ids that files brought.
@@ -74,17 +76,21 @@ class Tables:
         return self.catalog.load_table(f"n.t{self.count}"), same
 
 
-def with_schema(path, found):
-    """The table's metadata with the union's own ids, which PyIceberg does not keep where files brought them."""
+def with_schema(path, found, version):
+    """The table's metadata with the union's own ids, which PyIceberg does not keep where files brought them; of format version 3 where wanted."""
     metadata = json.loads(pathlib.Path(path).read_text())
     metadata["schemas"], metadata["last-column-id"] = [found["schema"]], found["last_column_id"]
+    if version == 3:
+        metadata.update({"format-version": 3, "next-row-id": 1000})
+        for snapshot in metadata["snapshots"]:
+            snapshot.update({"first-row-id": 0, "added-rows": 1000})
     changed = path.removesuffix(".metadata.json") + "-ids.metadata.json"
     pathlib.Path(changed).write_text(json.dumps(metadata))
     return changed
 
 
-def firn_rows(table, found):
-    path = with_schema(table.metadata_location.removeprefix("file://"), found)
+def firn_rows(table, found, version):
+    path = with_schema(table.metadata_location.removeprefix("file://"), found, version)
     run = subprocess.run([FIRN, "scan", path, "--json"], capture_output=True, text=True)
     if run.returncode != 0:
         raise RuntimeError(f"firn scan: {run.returncode}: {run.stdout}{run.stderr}")
@@ -123,7 +129,7 @@ def canonical(kind, value, of_firn):
         return struct.unpack("<f", struct.pack("<f", value))[0] if kind == "float" and value != "nan" else value
     if kind.startswith("decimal"):
         return decimal.Decimal(value)
-    if kind in ("timestamp", "timestamptz"):
+    if kind in ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"):
         return moment(value)
     if kind == "date":
         return value if isinstance(value, str) else value.isoformat()
@@ -161,7 +167,7 @@ def check(tables, name, files, version=2, by_pyiceberg=True, rows=None):
     if code != 0 or "schema" not in found:
         return
     parse_mapping_from_json(found["mapping"])
-    table, same_ids = tables.of(found, files)
+    table, same_ids = tables.of(found, files, version)
     if by_pyiceberg:
         fresh = assign_fresh_schema_ids(Schema.model_validate(found["schema"]))
         expect(name, same_ids and fresh.as_struct() == Schema.model_validate(found["schema"]).as_struct(),
@@ -169,7 +175,7 @@ def check(tables, name, files, version=2, by_pyiceberg=True, rows=None):
     if rows is None:
         rows = [row for file in files for row in pq.read_table(file, partitioning=None).to_pylist()]
     wanted = canonical_rows(found["schema"], rows, False)
-    check_same(name, "firn", canonical_rows(found["schema"], firn_rows(table, found), True), wanted)
+    check_same(name, "firn", canonical_rows(found["schema"], firn_rows(table, found, version), True), wanted)
     if by_pyiceberg:
         try:
             check_same(name, "PyIceberg", canonical_rows(found["schema"], table.scan().to_arrow().to_pylist(), False), wanted)
@@ -254,6 +260,20 @@ def pyarrow_files(tables, folder):
     check(tables, "nulls, then types", [f"{folder}/n.parquet", write(folder, "y", typed)], by_pyiceberg=False)
 
 
+def version_3(tables, folder):
+    """What only this version has: nanoseconds, dates that become timestamps, columns without a type."""
+    ns = pa.table({"at": pa.array([AT, None], pa.timestamp("ns")), "zoned": pa.array([AT, None], pa.timestamp("ns", "UTC")),
+                   "n": pa.nulls(2), "s": pa.array([{"a": None, "b": 1}, None], pa.struct([("a", pa.null()), ("b", pa.int32())]))})
+    rows = [{"at": AT, "zoned": AT, "n": None, "s": {"a": None, "b": 1}}, dict.fromkeys(ns.column_names)]
+    nulls = write(folder, "v3", ns)
+    check(tables, "v3", [nulls], version=3, by_pyiceberg=False, rows=rows)
+    typed = pa.table({"n": pa.array([[1]], pa.list_(pa.int32())), "at": pa.array([AT.date()], pa.date32())})
+    midnight = datetime.datetime.combine(AT.date(), datetime.time())
+    more = {"at": midnight, "zoned": None, "n": [1], "s": None}
+    check(tables, "v3, promoted", [write(folder, "v3b", typed), nulls], version=3, by_pyiceberg=False, rows=[*rows, more])
+    check(tables, "v3, all", [f"{folder}/all.parquet"], version=3, by_pyiceberg=False)
+
+
 def refused(folder):
     cases = {"u64": (pa.uint64(), "unsigned 64-bit"), "half": (pa.float16(), "16-bit"), "clock_ns": (pa.time64("ns"), "nanoseconds"),
              "ns": (pa.timestamp("ns"), "--format-version 3")}
@@ -306,6 +326,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
         pyarrow_files(tables, folder)
+        version_3(tables, folder)
         refused(folder)
         corpus(tables)
     print(len(FAILURES), "failures")
