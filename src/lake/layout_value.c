@@ -378,7 +378,7 @@ firn_status firn_layout_parse_time(firn_time_unit unit, const char *const texts[
                              firn_time_unit_names[i]);
         }
         for (size_t j = 0; j <= i; j++) {
-            if (time.has[j] || !coarser.has[j]) continue;
+            if (!coarser.has[j]) continue;
             time.has[j] = true;
             time.value[j] = coarser.value[j];
         }

@@ -25,9 +25,8 @@ typedef struct column_scan {
     firn_parquet_leaf_mapping mapping;
     firn_row_cursor cursor; /**< only turns values of batches into those of the table's type */
     firn_parquet_chunk_reader *reader;
-    uint8_t *seen; /**< entries of the present dictionary */
+    uint8_t *seen; /**< entries of the present chunk's dictionary; NULL: none yet */
     size_t seen_count;
-    uint64_t seen_dictionary;
 } column_scan;
 
 /* `value` is one that a row has. */
@@ -94,12 +93,10 @@ static firn_status take_plain(column_scan *scan, const firn_parquet_batch *batch
 /* Each entry of a dictionary is looked at when a row first has it. */
 static firn_status take_indices(column_scan *scan, const firn_parquet_batch *batch,
                                 firn_error *error) {
-    if (scan->seen == NULL || scan->seen_dictionary != batch->dictionary_id) {
-        firn_free(scan->seen);
+    if (scan->seen == NULL) {
         scan->seen = firn_alloc_zeroed(batch->values.count + 1, 1);
         if (scan->seen == NULL) return firn_fail_memory(error);
         scan->seen_count = batch->values.count;
-        scan->seen_dictionary = batch->dictionary_id;
     }
     show_values(scan, &batch->values);
     for (size_t i = 0; i < batch->value_count && !scan->mixed; i++) {

@@ -288,11 +288,14 @@ static void a_column_that_comes_later_does_not_prove_what_came_before(void **sta
     (void)state;
     lake l = lake_new(NULL, 0, "optional int32 created (DATE) = 1; optional int32 x = 3;",
                       FIELD("1", "created", "date") "," FIELD("3", "x", "int"));
-    show_well(&l, "/lake/year=2024/a.parquet", DAY, DAY + 400, 1, 1);
+    show_well(&l, "/lake/year=2024/a.parquet", DAY, DAY, 1, 1);
     l.schema = kit_schema(&l.k, DATE_FIELDS);
     l.file_schema = DATES;
     show_well(&l, "/lake/year=2024/b.parquet", DAY, DAY, DAY, DAY);
-    check_no_spec(&l, "/lake/year=2024/a.parquet is the first");
+    check_spec(&l, "created_year:year:1");
+    show_well(&l, "/lake/year=2024/c.parquet", DAY, DAY + 400, DAY, DAY);
+    check_no_spec(&l, "/lake/year=2024/c.parquet is the first");
+    check_no_spec(&l, "\"updated\": the file has no such column (/lake/year=2024/a.parquet)");
     lake_release(&l);
 }
 

@@ -335,6 +335,35 @@ static void transforms_of_absent_columns_are_not_asserted(void **state) {
     world_release(&w);
 }
 
+static void values_of_paths_stay_in_their_types(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *good, *tuple, *bad;
+    } cases[] = {{"float", "1.5", "c=1.5", "1e39"},
+                 {"double", "-Infinity", "c=-Infinity", "1e400"},
+                 {"boolean", "True", "c=true", "1"},
+                 {"long", "-9223372036854775808", "c=-9223372036854775808", "9223372036854775808"},
+                 {"time", "10:30", "c=10:30:00.000000", "24:00"},
+                 {"uuid", "F79C3E09-677C-4BBD-A479-3F349CB785E7",
+                  "c=f79c3e09-677c-4bbd-a479-3f349cb785e7", "f79c3e09"},
+                 {"fixed[2]", "00ff", "c=00ff", "00ff00"},
+                 {"binary", "00FF", "c=00ff", "0"},
+                 {"timestamp_ns", "2024-01-01T00:00:00.000000001",
+                  "c=2024-01-01T00:00:00.000000001", "2400-01-01T00:00:00"},
+                 {"decimal(5, 2)", "-007.5", "c=-7.50", "1000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *fields = firn_format(FIELD("9", "x", "int") "," FIELD("1", "c", "%s"), cases[i].type);
+        world w = world_new("optional int32 x = 9;", fields, "c:identity:1");
+        firn_free(fields);
+        NUMBERS(&w, 4, 1);
+        const char *path = firn_arena_format(w.k.arena, "/lake/c=%s/f.parquet", cases[i].good);
+        proves(&w, path, cases[i].tuple, ASSERTED);
+        path = firn_arena_format(w.k.arena, "/lake/c=%s/f.parquet", cases[i].bad);
+        refuses(&w, path, "is no value of type");
+        world_release(&w);
+    }
+}
+
 static void fields_of_structs_are_sources(void **state) {
     (void)state;
     static const char fields[] =
@@ -348,6 +377,19 @@ static void fields_of_structs_are_sources(void **state) {
     refuses(&w, "/lake/f.parquet", "rows of null and of 7");
     w.k.tamper = strip_all;
     refuses(&w, "/lake/f.parquet", "rows of 7 and of null");
+    world_release(&w);
+    /* The file lacks the struct: its rows are null, whatever a path or a default says of its fields. */
+    w = world_new("optional int32 x = 3;",
+                  "{\"id\":1,\"name\":\"s\",\"required\":false,\"type\":{\"type\":"
+                  "\"struct\",\"fields\":[{\"id\":2,\"name\":\"c\",\"required\":false,"
+                  "\"type\":\"int\"},{\"id\":4,\"name\":\"d\",\"required\":false,\"type\":"
+                  "\"int\",\"initial-default\":3}]}}," FIELD("3", "x", "int"),
+                  "p:identity:2");
+    NUMBERS(&w, 4, 1);
+    proves(&w, "/lake/f.parquet", "p=null", FOOTER);
+    refuses(&w, "/lake/p=1/f.parquet", "can't tell the value of a struct's field");
+    w.spec = kit_spec(&w.k, w.schema, "p:identity:4");
+    refuses(&w, "/lake/f.parquet", "default counts only in rows that have the struct");
     world_release(&w);
     static const char list[] =
         "{\"id\":1,\"name\":\"l\",\"required\":false,\"type\":{\"type\":\"list\","
@@ -618,6 +660,7 @@ int main(void) {
         cmocka_unit_test(truncated_values_of_paths_must_be_some),
         cmocka_unit_test(absent_columns_are_what_paths_assert),
         cmocka_unit_test(transforms_of_absent_columns_are_not_asserted),
+        cmocka_unit_test(values_of_paths_stay_in_their_types),
         cmocka_unit_test(fields_of_structs_are_sources),
         cmocka_unit_test(void_is_null_and_unknown_is_refused),
         cmocka_unit_test(files_without_rows_are_what_their_paths_say),
