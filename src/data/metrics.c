@@ -65,6 +65,7 @@ firn_status firn_leaf_totals_add(firn_leaf_totals *totals, const firn_parquet_le
 /* What the maps are gathered in, before it is known how many entries each has. */
 typedef struct filling {
     firn_arena *arena;
+    firn_buffer bytes; /* of one bound */
     int32_t *size_ids, *value_ids, *null_ids, *nan_ids, *lower_ids, *upper_ids;
     int64_t *sizes, *values, *nulls, *nans;
     firn_slice *lowers, *uppers;
@@ -79,107 +80,134 @@ static void add_count(firn_count_map *map, int32_t *ids, int64_t *counts, int32_
 
 static firn_status add_bound(filling *fill, firn_bound_map *map, int32_t *ids, firn_slice *bounds,
                              int32_t id, const firn_value *value, firn_error *error) {
-    firn_buffer bytes = firn_buffer_with_maximum(LONGEST_BOUND + 16);
-    firn_status status = firn_value_to_bytes(value, &bytes, error);
-    if (status == FIRN_OK) {
-        /* An empty text is a bound too: its data must not be NULL. */
-        uint8_t *copy = firn_arena_alloc(fill->arena, bytes.size + 1, 1);
-        if (copy == NULL) {
-            status = firn_fail_memory(error);
-        } else {
-            if (bytes.size > 0) memcpy(copy, bytes.data, bytes.size);
-            ids[map->count] = id;
-            bounds[map->count++] = firn_slice_of(copy, bytes.size);
-        }
+    firn_buffer_clear(&fill->bytes);
+    FIRN_TRY(firn_value_to_bytes(value, &fill->bytes, error));
+    /* An empty text is a bound too: its data must not be NULL. */
+    uint8_t *copy = firn_arena_alloc(fill->arena, fill->bytes.size + 1, 1);
+    if (copy == NULL) return firn_fail_memory(error);
+    if (fill->bytes.size > 0) memcpy(copy, fill->bytes.data, fill->bytes.size);
+    ids[map->count] = id;
+    bounds[map->count++] = firn_slice_of(copy, fill->bytes.size);
+    return FIRN_OK;
+}
+
+static firn_status add_lower(filling *fill, const firn_column_metrics *column, firn_error *error) {
+    firn_value value = column->lower;
+    if (!column->has_lower || !firn_bound_is_usable(&value)) return FIRN_OK;
+    if (column->mode.kind == FIRN_METRICS_TRUNCATE) {
+        firn_bound_truncate(&value, column->mode.truncate_length);
     }
-    firn_buffer_release(&bytes);
+    return add_bound(fill, &fill->out->lower_bounds, fill->lower_ids, fill->lowers,
+                     column->field->id, &value, error);
+}
+
+static firn_status add_upper(filling *fill, const firn_column_metrics *column, firn_error *error) {
+    firn_value value = column->upper;
+    if (!column->has_upper || !firn_bound_is_usable(&value)) return FIRN_OK;
+    if (column->mode.kind == FIRN_METRICS_TRUNCATE) {
+        bool exists = false;
+        FIRN_TRY(firn_bound_truncate_up(&value, column->mode.truncate_length, fill->arena, &exists,
+                                        error));
+        if (!exists) return FIRN_OK;
+    }
+    return add_bound(fill, &fill->out->upper_bounds, fill->upper_ids, fill->uppers,
+                     column->field->id, &value, error);
+}
+
+static firn_status add_column(filling *fill, const firn_column_metrics *column, firn_error *error) {
+    if (column->mode.kind == FIRN_METRICS_NONE) return FIRN_OK;
+    firn_data_file *out = fill->out;
+    int32_t id = column->field->id;
+    firn_type_kind kind = column->field->type->kind;
+    add_count(&out->column_sizes, fill->size_ids, fill->sizes, id, column->compressed_bytes);
+    add_count(&out->value_counts, fill->value_ids, fill->values, id, column->values);
+    if (column->nulls >= 0) {
+        add_count(&out->null_value_counts, fill->null_ids, fill->nulls, id, column->nulls);
+    }
+    if ((kind == FIRN_TYPE_FLOAT || kind == FIRN_TYPE_DOUBLE) && column->nans >= 0) {
+        add_count(&out->nan_value_counts, fill->nan_ids, fill->nans, id, column->nans);
+    }
+    if (column->mode.kind == FIRN_METRICS_COUNTS) return FIRN_OK;
+    firn_status status = add_lower(fill, column, error);
+    if (status == FIRN_OK) status = add_upper(fill, column, error);
+    return firn_error_wrap(error, status, "metrics of column \"%s\"", column->field->name);
+}
+
+/* Room for `count` entries in each map. */
+static firn_status begin_maps(filling *fill, size_t count, firn_error *error) {
+    int32_t **ids[] = {&fill->size_ids, &fill->value_ids, &fill->null_ids,
+                       &fill->nan_ids,  &fill->lower_ids, &fill->upper_ids};
+    int64_t **counts[] = {&fill->sizes, &fill->values, &fill->nulls, &fill->nans};
+    firn_slice **bounds[] = {&fill->lowers, &fill->uppers};
+    bool failed = false;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        *ids[i] = firn_arena_alloc(fill->arena, count, sizeof **ids[i]);
+        failed |= *ids[i] == NULL;
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        *counts[i] = firn_arena_alloc(fill->arena, count, sizeof **counts[i]);
+        failed |= *counts[i] == NULL;
+    }
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        *bounds[i] = firn_arena_alloc(fill->arena, count, sizeof **bounds[i]);
+        failed |= *bounds[i] == NULL;
+    }
+    if (failed) return firn_fail_memory(error);
+    firn_data_file *out = fill->out;
+    out->column_sizes = (firn_count_map){fill->size_ids, fill->sizes, 0, true};
+    out->value_counts = (firn_count_map){fill->value_ids, fill->values, 0, true};
+    out->null_value_counts = (firn_count_map){fill->null_ids, fill->nulls, 0, true};
+    out->nan_value_counts = (firn_count_map){fill->nan_ids, fill->nans, 0, true};
+    out->lower_bounds = (firn_bound_map){fill->lower_ids, fill->lowers, 0, true};
+    out->upper_bounds = (firn_bound_map){fill->upper_ids, fill->uppers, 0, true};
+    return FIRN_OK;
+}
+
+firn_status firn_metrics_of_columns(const firn_column_metrics *columns, size_t count,
+                                    firn_arena *arena, firn_data_file *out, firn_error *error) {
+    filling fill = {.arena = arena, .bytes = firn_buffer_with_maximum(SIZE_MAX), .out = out};
+    firn_status status = begin_maps(&fill, count, error);
+    for (size_t i = 0; i < count && status == FIRN_OK; i++) {
+        status = add_column(&fill, &columns[i], error);
+    }
+    firn_buffer_release(&fill.bytes);
     return status;
 }
 
-static firn_status add_lower(filling *fill, const firn_field *field, firn_metrics_mode mode,
-                             const firn_leaf_totals *totals, firn_error *error) {
-    firn_value value = {0};
-    FIRN_TRY(firn_plain_to_value(field->type, firn_buffer_slice(&totals->minimum), &value, error));
-    if (mode.kind == FIRN_METRICS_TRUNCATE) firn_bound_truncate(&value, mode.truncate_length);
-    if (!firn_bound_is_usable(&value)) return FIRN_OK;
-    return add_bound(fill, &fill->out->lower_bounds, fill->lower_ids, fill->lowers, field->id,
-                     &value, error);
-}
-
-static firn_status add_upper(filling *fill, const firn_field *field, firn_metrics_mode mode,
-                             const firn_leaf_totals *totals, firn_error *error) {
-    firn_value value = {0};
-    FIRN_TRY(firn_plain_to_value(field->type, firn_buffer_slice(&totals->maximum), &value, error));
-    if (!firn_bound_is_usable(&value)) return FIRN_OK;
-    if (mode.kind == FIRN_METRICS_TRUNCATE) {
-        bool exists = false;
-        FIRN_TRY(firn_bound_truncate_up(&value, mode.truncate_length, fill->arena, &exists, error));
-        if (!exists) return FIRN_OK;
-    }
-    return add_bound(fill, &fill->out->upper_bounds, fill->upper_ids, fill->uppers, field->id,
-                     &value, error);
-}
-
-static firn_status fill_leaf(filling *fill, const firn_field *field, firn_metrics_mode mode,
-                             const firn_leaf_totals *totals, firn_error *error) {
-    firn_data_file *out = fill->out;
-    add_count(&out->column_sizes, fill->size_ids, fill->sizes, field->id, totals->compressed_bytes);
-    add_count(&out->value_counts, fill->value_ids, fill->values, field->id, totals->levels);
-    add_count(&out->null_value_counts, fill->null_ids, fill->nulls, field->id, totals->nulls);
-    bool floating = field->type->kind == FIRN_TYPE_FLOAT || field->type->kind == FIRN_TYPE_DOUBLE;
-    if (floating && totals->nans >= 0) {
-        add_count(&out->nan_value_counts, fill->nan_ids, fill->nans, field->id, totals->nans);
-    }
-    if (mode.kind == FIRN_METRICS_COUNTS || !totals->has_bounds || totals->bounds_unknown) {
+static firn_status column_of(const firn_leaf_totals *totals, firn_column_metrics *out,
+                             firn_error *error) {
+    out->compressed_bytes = totals->compressed_bytes;
+    out->values = totals->levels;
+    out->nulls = totals->nulls;
+    out->nans = totals->nans;
+    if (out->mode.kind == FIRN_METRICS_COUNTS || !totals->has_bounds || totals->bounds_unknown ||
+        (out->mode.kind == FIRN_METRICS_FULL && totals->bounds_inexact)) {
         return FIRN_OK;
     }
-    if (mode.kind == FIRN_METRICS_FULL && totals->bounds_inexact) return FIRN_OK;
-    FIRN_TRY(add_lower(fill, field, mode, totals, error));
-    return add_upper(fill, field, mode, totals, error);
-}
-
-static bool has_room(const filling *fill) {
-    return fill->size_ids != NULL && fill->value_ids != NULL && fill->null_ids != NULL &&
-           fill->nan_ids != NULL && fill->lower_ids != NULL && fill->upper_ids != NULL &&
-           fill->sizes != NULL && fill->values != NULL && fill->nulls != NULL &&
-           fill->nans != NULL && fill->lowers != NULL && fill->uppers != NULL;
+    const firn_type *type = out->field->type;
+    firn_status status =
+        firn_plain_to_value(type, firn_buffer_slice(&totals->minimum), &out->lower, error);
+    if (status == FIRN_OK) {
+        status = firn_plain_to_value(type, firn_buffer_slice(&totals->maximum), &out->upper, error);
+    }
+    out->has_lower = out->has_upper = status == FIRN_OK;
+    return firn_error_wrap(error, status, "metrics of column \"%s\"", out->field->name);
 }
 
 firn_status firn_metrics_fill(const firn_schema *schema, const int32_t *leaf_field_ids,
                               const firn_metrics_mode *modes, const firn_leaf_totals *totals,
                               size_t leaf_count, firn_arena *arena, firn_data_file *out,
                               firn_error *error) {
-    filling fill = {.arena = arena,
-                    .size_ids = firn_arena_alloc(arena, leaf_count, sizeof(int32_t)),
-                    .value_ids = firn_arena_alloc(arena, leaf_count, sizeof(int32_t)),
-                    .null_ids = firn_arena_alloc(arena, leaf_count, sizeof(int32_t)),
-                    .nan_ids = firn_arena_alloc(arena, leaf_count, sizeof(int32_t)),
-                    .lower_ids = firn_arena_alloc(arena, leaf_count, sizeof(int32_t)),
-                    .upper_ids = firn_arena_alloc(arena, leaf_count, sizeof(int32_t)),
-                    .sizes = firn_arena_alloc(arena, leaf_count, sizeof(int64_t)),
-                    .values = firn_arena_alloc(arena, leaf_count, sizeof(int64_t)),
-                    .nulls = firn_arena_alloc(arena, leaf_count, sizeof(int64_t)),
-                    .nans = firn_arena_alloc(arena, leaf_count, sizeof(int64_t)),
-                    .lowers = firn_arena_alloc(arena, leaf_count, sizeof(firn_slice)),
-                    .uppers = firn_arena_alloc(arena, leaf_count, sizeof(firn_slice)),
-                    .out = out};
-    if (!has_room(&fill)) return firn_fail_memory(error);
-    out->column_sizes = (firn_count_map){fill.size_ids, fill.sizes, 0, true};
-    out->value_counts = (firn_count_map){fill.value_ids, fill.values, 0, true};
-    out->null_value_counts = (firn_count_map){fill.null_ids, fill.nulls, 0, true};
-    out->nan_value_counts = (firn_count_map){fill.nan_ids, fill.nans, 0, true};
-    out->lower_bounds = (firn_bound_map){fill.lower_ids, fill.lowers, 0, true};
-    out->upper_bounds = (firn_bound_map){fill.upper_ids, fill.uppers, 0, true};
+    firn_column_metrics *columns = firn_arena_alloc(arena, leaf_count + 1, sizeof *columns);
+    if (columns == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < leaf_count; i++) {
+        columns[i].mode = modes[i];
         if (modes[i].kind == FIRN_METRICS_NONE) continue;
-        const firn_field *field = firn_schema_find(schema, leaf_field_ids[i]);
-        if (field == NULL) {
+        columns[i].field = firn_schema_find(schema, leaf_field_ids[i]);
+        if (columns[i].field == NULL) {
             return firn_fail(error, FIRN_INVALID, "no column has field id %d", leaf_field_ids[i]);
         }
-        firn_status status = fill_leaf(&fill, field, modes[i], &totals[i], error);
-        if (status != FIRN_OK) {
-            return firn_error_wrap(error, status, "metrics of column \"%s\"", field->name);
-        }
+        FIRN_TRY(column_of(&totals[i], &columns[i], error));
     }
-    return FIRN_OK;
+    return firn_metrics_of_columns(columns, leaf_count, arena, out, error);
 }

@@ -25,6 +25,20 @@ firn_status firn_metrics_modes(const firn_table_metadata *metadata, const firn_s
                                const int32_t *leaf_field_ids, size_t leaf_count,
                                firn_metrics_mode *modes, firn_error *error);
 
+/** What is known of one column of a data file. */
+typedef struct firn_column_metrics {
+    const firn_field *field;
+    firn_metrics_mode mode; /**< NONE: the column gets no metrics */
+    int64_t compressed_bytes, values;
+    int64_t nulls, nans; /**< -1: unknown; NaN only count for float and double */
+    bool has_lower, has_upper;
+    firn_value lower, upper; /**< of the field's type */
+} firn_column_metrics;
+
+/** Fills the metric maps of `out` (in `arena`) from columns, as firn_metrics_fill does from totals. */
+firn_status firn_metrics_of_columns(const firn_column_metrics *columns, size_t count,
+                                    firn_arena *arena, firn_data_file *out, firn_error *error);
+
 /** Sums over the chunks of one leaf in one output file. */
 typedef struct firn_leaf_totals {
     int64_t levels, nulls, nans; /**< nans -1: unknown */

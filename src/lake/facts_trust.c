@@ -59,7 +59,9 @@ static bool deprecated_is_trusted(const firn_parquet_file_metadata *metadata,
 static bool is_exact(const firn_parquet_file_metadata *metadata,
                      const firn_parquet_schema_element *element, bool has_flag, bool flag) {
     if (has_flag) return flag;
+    /* A decimal has no prefix that bounds it. */
     return element->type != FIRN_PARQUET_BYTE_ARRAY ||
+           element->logical.kind == FIRN_PARQUET_LOGICAL_DECIMAL ||
            begins_with(metadata->created_by, "parquet-cpp-arrow version ");
 }
 
