@@ -56,8 +56,14 @@ static bool deprecated_is_trusted(const firn_parquet_file_metadata *metadata,
     return is_signed(order);
 }
 
-static bool is_exact(const firn_parquet_file_metadata *metadata,
-                     const firn_parquet_schema_element *element, bool has_flag, bool flag) {
+/* DuckDB takes byte arrays of rows whose struct is null into the bounds, and calls them exact: they still hold, but may be no values. */
+static bool is_exact(const firn_parquet_file_metadata *metadata, const firn_parquet_leaf *leaf,
+                     bool has_flag, bool flag) {
+    const firn_parquet_schema_element *element = leaf->node->element;
+    if (has_flag && element->type == FIRN_PARQUET_BYTE_ARRAY && leaf->path_length > 1 &&
+        begins_with(metadata->created_by, "DuckDB version ")) {
+        return false;
+    }
     if (has_flag) return flag;
     /* A decimal has no prefix that bounds it. */
     return element->type != FIRN_PARQUET_BYTE_ARRAY ||
@@ -91,8 +97,8 @@ firn_lake_chunk_bounds firn_lake_trusted_bounds(const firn_parquet_file_metadata
         order_is_defined(metadata, (size_t)leaf->index, order)) {
         out.lower = s->min_value;
         out.upper = s->max_value;
-        out.lower_exact = is_exact(metadata, element, s->has_min_exact, s->min_exact);
-        out.upper_exact = is_exact(metadata, element, s->has_max_exact, s->max_exact);
+        out.lower_exact = is_exact(metadata, leaf, s->has_min_exact, s->min_exact);
+        out.upper_exact = is_exact(metadata, leaf, s->has_max_exact, s->max_exact);
     } else if (deprecated_is_trusted(metadata, order)) {
         out.lower = s->deprecated_min;
         out.upper = s->deprecated_max;

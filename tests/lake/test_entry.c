@@ -10,17 +10,15 @@
 #define FIELD(id, name, type)                                                                      \
     "{\"id\": " #id ", \"name\": \"" name "\", \"required\": false, \"type\": " type "}"
 #define SCHEMA                                                                                     \
-    "[" FIELD(1, "a", "\"long\"") "," FIELD(                                                       \
-        2, "s",                                                                                    \
-        "\"string\"") "," FIELD(3, "d",                                                            \
-                                "\"double\"") "," FIELD(4, "li",                                   \
-                                                        "{\"type\": \"list\", \"element-id\": 5, " \
-                                                        "\"element-required\": false, "            \
-                                                        "\"element\": \"int\"}") "," FIELD(6,      \
-                                                                                           "late"  \
-                                                                                           "r",    \
-                                                                                           "\"int" \
-                                                                                           "\"") "]"
+    "[" FIELD(1, "a", "\"long\"") "," FIELD(2, "s", "\"string\"") "," FIELD(                       \
+        3, "d", "\"double\"") "," FIELD(4, "li",                                                   \
+                                        "{\"type\": \"list\", \"element-id\": 5, "                 \
+                                        "\"element-required\": false, "                            \
+                                        "\"element\": \"int\"}") "," FIELD(6,                      \
+                                                                           "late"                  \
+                                                                           "r",                    \
+                                                                           "\"int"                 \
+                                                                           "\"") "]"
 #define LEAVES 5
 #define GROUPS 2
 

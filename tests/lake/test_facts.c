@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "iceberg/decimal.h"
 #include "lake/facts.h"
+#include "lake/facts_internal.h"
 #include "support/check.h"
 
 #define GROUPS 3
@@ -426,6 +427,25 @@ static void exactness(void **state) {
     release(&w);
 }
 
+/* Seen in files of DuckDB 1.5.5: the greatest "exact" text was that of a row whose struct is null. */
+static void nested_text_by_duckdb(void **state) {
+    (void)state;
+    world w = world_new(FIRN_PARQUET_BYTE_ARRAY, plain);
+    set(&w, 0, firn_slice_text("a"), firn_slice_text("c"));
+    firn_parquet_statistics *s = &w.chunks[0].statistics;
+    s->has_min_exact = s->has_max_exact = s->min_exact = s->max_exact = true;
+    look_well(&w, &string_type);
+    firn_parquet_leaf leaf = w.file.schema->leaves[0];
+    leaf.path_length = 2;
+    assert_true(firn_lake_trusted_bounds(&w.metadata, &leaf, s).upper_exact);
+    w.metadata.created_by = "DuckDB version v1.5.5 (build d8cdaa33fd)";
+    look_well(&w, &string_type);
+    assert_true(w.facts.upper_exact);
+    assert_false(firn_lake_trusted_bounds(&w.metadata, &leaf, s).upper_exact);
+    assert_non_null(firn_lake_trusted_bounds(&w.metadata, &leaf, s).upper.data);
+    release(&w);
+}
+
 static void text_is_utf8(void **state) {
     (void)state;
     world w = world_new(FIRN_PARQUET_BYTE_ARRAY, plain);
@@ -623,6 +643,7 @@ int main(void) {
         cmocka_unit_test(the_deprecated_pair),
         cmocka_unit_test(writers_are_told_apart),
         cmocka_unit_test(exactness),
+        cmocka_unit_test(nested_text_by_duckdb),
         cmocka_unit_test(text_is_utf8),
         cmocka_unit_test(integers),
         cmocka_unit_test(decimals),

@@ -331,6 +331,11 @@ def random_files(folder):
             made.append(path)
         else:
             skipped += 1
+    # The greatest text is that of a row whose struct is null.
+    texts = ["t%d" % i for i in range(5)]
+    struct_ = pa.StructArray.from_arrays([pa.array(texts, pa.binary())], ["y"], mask=pa.array([False] * 4 + [True]))
+    made.append(folder / "nested.parquet")
+    write_duckdb(random.Random(1), pa.table({"nested": struct_}), made[-1])
     print("%d random files, %d not written" % (len(made), skipped))
     check(len(made) > ROUNDS * 2, "too few files were written")
     return made
