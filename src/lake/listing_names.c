@@ -204,6 +204,7 @@ firn_status firn_lake_collect_paths(firn_lake_collector *collector, const char *
     firn_buffer location = firn_buffer_with_maximum(SIZE_MAX);
     path_look look = {.collector = collector, .count = count};
     firn_status status = FIRN_OK;
+    if (count == 0) return firn_fail(error, FIRN_INVALID, "no file or folder is named");
     look.locations = firn_arena_alloc(collector->arena, count, sizeof *look.locations);
     look.is_file = firn_arena_alloc(collector->arena, count, sizeof *look.is_file);
     if (look.locations == NULL || look.is_file == NULL) return firn_fail_memory(error);

@@ -128,6 +128,9 @@ static void test_absent(void **state) {
     check_fails(list_as(f, FIRN_LAKE_PATHS, in(f, "lake/a.parquet/x")), FIRN_NOT_FOUND, &f->error,
                 "a.parquet/x");
     check_fails(list_as(f, FIRN_LAKE_PATHS, in(f, "fifo")), FIRN_INVALID, &f->error, "special");
+    firn_lake_source none = {FIRN_LAKE_PATHS};
+    check_fails(firn_lake_list(f->storage, f->pool, &none, &f->listing, &f->error), FIRN_INVALID,
+                &f->error, "no file or folder");
     check_fails(list_as(f, FIRN_LAKE_PATHS, ""), FIRN_INVALID, &f->error, "empty location");
     check_fails(list_as(f, FIRN_LAKE_PATHS, "file:"), FIRN_INVALID, &f->error, "names no file");
     check_fails(list_as(f, FIRN_LAKE_PATHS, "gs://b/x"), FIRN_UNSUPPORTED, &f->error, "gs");

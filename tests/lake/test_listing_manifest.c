@@ -470,6 +470,60 @@ static void test_pyarrow(void **state) {
         FIRN_INVALID, &f->error, "\"skip\" holds no single values");
 }
 
+/* What Python's csv and json write, of any text, comes back. */
+static void test_random_texts(void **state) {
+    fixture *f = *state;
+    static const char script[] =
+        "import sys, csv, json, random\n"
+        "folder, seed = sys.argv[1], int(sys.argv[2])\n"
+        "r = random.Random(seed)\n"
+        "texts = ['', 'a', ' ', ',', '\"', '\"\"', '\\r', '\\n', '\\r\\n', '\\ufeff', "
+        "'\\U0001f600', '\\\\', '\\x7f', '\\t', '{', '#']\n"
+        "def text(): return ''.join(r.choice(texts) for _ in range(r.randint(0, 6)))\n"
+        "units = list(dict.fromkeys(u for u in (text() for _ in range(3000)) if u))\n"
+        "for name, end, quoting in (('1', '\\r\\n', csv.QUOTE_MINIMAL), ('2', '\\n', "
+        "csv.QUOTE_ALL), ('3', '\\r', csv.QUOTE_ALL)):\n"
+        "  with open(f'{folder}/{name}', 'w', newline='', encoding='utf-8') as out:\n"
+        "    w = csv.writer(out, lineterminator=end, quoting=quoting)\n"
+        "    w.writerow(['x\"\\n', 'unit', ''])\n"
+        "    for u in units: w.writerow([text(), u, text()])\n"
+        "for name, ascii in (('4', True), ('5', False)):\n"
+        "  with open(f'{folder}/{name}', 'w', newline='', encoding='utf-8') as out:\n"
+        "    for u in units: out.write(json.dumps({'x': text(), 'unit': u}, ensure_ascii=ascii) + "
+        "'\\n')\n"
+        "for u in units: print(u.encode().hex())\n";
+    test_generator random = test_generator_new();
+    test_write_file(in(f, "make.py"), firn_slice_text(script));
+    char *command = firn_format("%s %s %s %llu", python(), in(f, "make.py"), f->folder,
+                                (unsigned long long)random.state);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    firn_buffer expected = firn_buffer_with_maximum(1 << 24);
+    char line[512];
+    while (fgets(line, sizeof line, pipe) != NULL) {
+        check_ok(firn_buffer_append_text(&expected, line, &f->error), &f->error);
+    }
+    assert_int_equal(pclose(pipe), 0);
+    firn_free(command);
+    for (const char *const *name = (const char *const[]){"1", "2", "3", "4", "5", NULL}; *name;
+         name++) {
+        firn_buffer got = firn_buffer_with_maximum(1 << 24);
+        check_ok(list_manifest(f, *name, (how){.unit_folder = "u/t={unit}"}), &f->error);
+        assert_true(f->listing.unit_count > 1000);
+        for (size_t i = 0; i < f->listing.unit_count; i++) {
+            for (const char *c = f->listing.units[i].name; *c != '\0'; c++) {
+                check_ok(firn_buffer_printf(&got, &f->error, "%02x", (uint8_t)*c), &f->error);
+            }
+            check_ok(firn_buffer_append_byte(&got, '\n', &f->error), &f->error);
+        }
+        assert_int_equal(got.size, expected.size);
+        assert_memory_equal(got.data, expected.data, got.size);
+        firn_buffer_release(&got);
+        release(f);
+    }
+    firn_buffer_release(&expected);
+}
+
 static firn_status list_each(void *context, firn_error *error) {
     fixture *f = context;
     static const char *const names[] = {"manifest", "csv", "json", "paths"};
@@ -513,6 +567,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_wide, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parquet, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pyarrow, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_random_texts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, start, NULL);
