@@ -10,7 +10,8 @@ typedef struct loading {
     uint32_t segment;
     size_t expected; /**< entries of the segment that is read, once it has said so */
     size_t seen;
-    int64_t only;   /**< the snapshot whose entries are wanted */
+    const firn_snapshot *publisher;
+    int64_t only;   /**< the snapshot that it publishes, whose entries are wanted */
     bool found;     /**< some of them */
     firn_map *dead; /**< keys of entries that don't count */
 } loading;
@@ -87,7 +88,11 @@ static firn_status visit_published(void *context, const firn_ledger_item *item, 
     loading *load = context;
     if (item->snapshot_id != load->only) return FIRN_OK;
     load->found = true;
-    return firn_ledger_put(load->ledger, item, FIRN_LEDGER_UNWRITTEN, error);
+    firn_ledger_item own = *item;
+    own.snapshot_id = load->publisher->snapshot_id;
+    own.sequence_number = load->publisher->sequence_number;
+    own.added_ms = load->publisher->timestamp_ms;
+    return firn_ledger_put(load->ledger, &own, FIRN_LEDGER_UNWRITTEN, error);
 }
 
 static firn_status find_published(loading *load, firn_arena *arena, firn_error *error) {
@@ -95,22 +100,22 @@ static firn_status find_published(loading *load, firn_arena *arena, firn_error *
     const firn_snapshot *source = firn_table_metadata_snapshot(history->metadata, load->only);
     const char *text = source == NULL ? NULL : firn_ledger_property_of_snapshot(source);
     firn_ledger_property property;
-    load->found = false;
+    load->found = text != NULL; /* be it that it added nothing */
     if (text == NULL) text = history->property;
     if (text == NULL) return FIRN_OK;
     FIRN_TRY(parse_text(text, arena, &property, error));
     return read_text(load, &property, visit_published, NULL, error);
 }
 
-/** What a published snapshot added is the history's, too, though the ledger of the history does not name it yet. Where no ledger knows any more, the manifests do. */
+/** What a published snapshot added is the publisher's now, and so the history's, though the ledger of the history does not name it yet. Where no ledger knows any more, the manifests do. */
 static firn_status load_published(loading *load, firn_arena *arena, firn_error *error) {
     const firn_ledger_history *history = load->history;
     for (size_t i = history->published.count; i-- > 0;) {
-        const firn_snapshot *snapshot = history->published.items[i];
-        (void)firn_ledger_published_by(snapshot, &load->only);
+        load->publisher = history->published.items[i];
+        (void)firn_ledger_published_by(load->publisher, &load->only);
         FIRN_TRY(find_published(load, arena, error));
         if (load->found) continue;
-        FIRN_TRY(firn_ledger_put_snapshot(load->ledger, load->table, snapshot, error));
+        FIRN_TRY(firn_ledger_put_snapshot(load->ledger, load->table, load->publisher, error));
     }
     return FIRN_OK;
 }

@@ -5,8 +5,8 @@
  *
  * What counts for a ref is what the newest snapshot of its history says that has the text in its summary (or is the property's head): every snapshot that adds files through the ledger has it, so that nothing which the property says beyond that belongs to
  * this history. A rollback thereby takes the ledger back as well, and a dropped property is no loss. A snapshot that publishes another one (source-snapshot-id) brings that one's entries. Only where no retained snapshot of the history has the text is the
- * property taken, entry by entry: one whose snapshot is an ancestor counts; one whose snapshot is retained and no ancestor doesn't; one whose snapshot is gone doesn't if it was younger than the oldest snapshot that the chain reaches (by sequence number, in v1
- * by time) or the chain reaches the table's first snapshot; else it stays, since giving a table the same rows twice is worse than giving them late.
+ * property taken, entry by entry: one whose snapshot is an ancestor counts; of the others none does where the chain reaches the table's first snapshot, else those do not that are younger than the oldest snapshot that the chain reaches (by sequence number,
+ * in v1 by time): an ancestor of that age would be in the chain. The rest stays, since giving a table the same rows twice is worse than giving them late.
  */
 #ifndef FIRN_LAKE_LEDGER_H
 #define FIRN_LAKE_LEDGER_H

@@ -122,11 +122,13 @@ void firn_ledger_history_release(firn_ledger_history *history) {
 bool firn_ledger_history_counts(const firn_ledger_history *history, const firn_ledger_item *item) {
     if (item->snapshot_id == FIRN_NO_SNAPSHOT) return true;
     if (firn_map_get_int(history->own, item->snapshot_id) != NULL) return true;
-    if (firn_table_metadata_snapshot(history->metadata, item->snapshot_id) != NULL) return false;
     if (history->complete) return false;
-    /* Every ancestor that is younger than the oldest one of the chain is in the chain. Both numbers may be too low here (a commit that was tried again), never too high. */
+    /* Every ancestor that is younger than the oldest one of the chain is in the chain. What lies behind that one may be retained (by a tag) and an ancestor all the same. The entry's own numbers may be too low (a commit that was tried again), never too high. */
     const firn_snapshot *oldest = history->oldest;
-    if (item->sequence_number > oldest->sequence_number) return false;
-    bool by_time = item->sequence_number == 0 && oldest->sequence_number == 0;
-    return !by_time || item->added_ms - CLOCK_TOLERANCE_MS <= oldest->timestamp_ms;
+    const firn_snapshot *own = firn_table_metadata_snapshot(history->metadata, item->snapshot_id);
+    int64_t sequence_number = own == NULL ? item->sequence_number : own->sequence_number;
+    int64_t time = own == NULL ? item->added_ms : own->timestamp_ms;
+    if (sequence_number > oldest->sequence_number) return false;
+    bool by_time = sequence_number == 0 && oldest->sequence_number == 0;
+    return !by_time || time - CLOCK_TOLERANCE_MS <= oldest->timestamp_ms;
 }
