@@ -1,6 +1,7 @@
 /**
  * One schema for many files: the union of their columns, with the promotions that the specification allows (and no others), lists and maps by structure, columns of one name in several letter cases (of ASCII) refused. Begins with a
- * table's schema, or with nothing. Whatever is taken in can be read: firn_lake_columns_of finds it in each of the files.
+ * table's schema, or with nothing. Whatever is taken in can be read: firn_lake_columns_of finds it in each of the files (but lists, maps and structs of nothing but nulls are left out until a file has a type for them, and whatever other kind of
+ * column comes by that name then makes the earlier files INVALID there).
  *
  * New columns are optional, since files to come may have nulls. The order of the files decides the order of columns and their ids, never their types.
  */

@@ -42,6 +42,15 @@ static const firn_union_column **new_children(file_reader *reader, firn_union_co
     return children;
 }
 
+static firn_status claim_id(file_reader *reader, const firn_union_path *path, int32_t id,
+                            const char *name) {
+    firn_slice key = firn_slice_of(&id, sizeof id);
+    const char *other = firn_map_get(reader->ids, key, NULL);
+    if (other == NULL) return firn_map_set(reader->ids, key, (void *)name, reader->error);
+    return firn_union_fail(reader->schemas, reader->location, path, reader->error,
+                           "column \"%s\" has the same field id, %d", other, id);
+}
+
 /* Every column must have an id, or none: readers go by ids as soon as a file has any, and find nothing where one is missing. */
 static firn_status take_id(file_reader *reader, const firn_union_path *path,
                            const firn_parquet_node *node, firn_union_column *column) {
@@ -57,14 +66,17 @@ static firn_status take_id(file_reader *reader, const firn_union_path *path,
                          "nulls in the latter. The file must be written anew, with all ids or none",
                          reader->location, reader->with_id, reader->without_id);
     }
-    if (!has_id) return FIRN_OK;
-    firn_slice key = firn_slice_of(&column->id, sizeof column->id);
-    const char *other = firn_map_get(reader->ids, key, NULL);
-    if (other != NULL) {
-        return firn_union_fail(reader->schemas, reader->location, path, reader->error,
-                               "column \"%s\" has the same field id, %d", other, column->id);
+    return has_id ? claim_id(reader, path, column->id, text) : FIRN_OK;
+}
+
+/* The group between a list or map and its members needs no id; old writers gave it one, which must not be another column's. */
+static firn_status check_inner_group(file_reader *reader, const firn_union_path *path,
+                                     const firn_parquet_node *node) {
+    if (node->element->logical.kind == FIRN_PARQUET_LOGICAL_VARIANT) {
+        return refuse(reader, path, "a variant where a list or map has its members");
     }
-    return firn_map_set(reader->ids, key, (void *)text, reader->error);
+    if (!node->element->has_field_id || node->element->field_id < 0) return FIRN_OK;
+    return claim_id(reader, path, node->element->field_id, node->element->name);
 }
 
 static bool all_typeless(const firn_union_column *column) {
@@ -123,6 +135,7 @@ static firn_status read_list(file_reader *reader, const firn_union_path *path, i
     const firn_parquet_node *repeated = node->children[0];
     bool two_level = is_element(node, repeated);
     const firn_parquet_node *element = two_level ? repeated : repeated->children[0];
+    if (!two_level) FIRN_TRY(check_inner_group(reader, path, repeated));
     const firn_union_column **children = new_children(reader, column, 1);
     if (children == NULL) return firn_fail_memory(reader->error);
     bool required = two_level || element->element->repetition == FIRN_PARQUET_REQUIRED;
@@ -145,6 +158,7 @@ static firn_status read_map(file_reader *reader, const firn_union_path *path, in
     if (!fits) {
         return refuse(reader, path, "a map whose structure none of Parquet's rules describes");
     }
+    FIRN_TRY(check_inner_group(reader, path, pair));
     const firn_union_column **children = new_children(reader, column, 2);
     if (children == NULL) return firn_fail_memory(reader->error);
     bool required = pair->children[1]->element->repetition == FIRN_PARQUET_REQUIRED;
@@ -152,6 +166,13 @@ static firn_status read_map(file_reader *reader, const firn_union_path *path, in
     FIRN_TRY(read_member(reader, path, depth, "value", pair->children[1], required, &children[1]));
     column->typeless = children[0]->typeless || children[1]->typeless;
     return FIRN_OK;
+}
+
+static bool is_variant_part(const firn_parquet_node *node, const char *name) {
+    const firn_parquet_schema_element *element = node->element;
+    return element->has_type && element->type == FIRN_PARQUET_BYTE_ARRAY &&
+           element->repetition == FIRN_PARQUET_REQUIRED &&
+           element->logical.kind == FIRN_PARQUET_LOGICAL_NONE && strcmp(element->name, name) == 0;
 }
 
 static firn_status read_variant(file_reader *reader, const firn_union_path *path,
@@ -162,9 +183,8 @@ static firn_status read_variant(file_reader *reader, const firn_union_path *path
                       "--format-version 3");
     }
     /* A shredded variant is found by its id when it is read. */
-    bool plain = node->child_count == 2 &&
-                 strcmp(node->children[0]->element->name, "metadata") == 0 &&
-                 strcmp(node->children[1]->element->name, "value") == 0;
+    bool plain = node->child_count == 2 && is_variant_part(node->children[0], "metadata") &&
+                 is_variant_part(node->children[1], "value");
     if (column->id < 0 && !plain) {
         return refuse(reader, path, "a shredded variant in a file without field ids can't be read");
     }

@@ -116,7 +116,7 @@ static const char *geospatial(const firn_parquet_schema_element *element, int fo
         return "geometries and geographies are there from format version 3 on; make the table with "
                "--format-version 3";
     }
-    size_t edge = (size_t)(uint32_t)logical->edge_algorithm;
+    size_t edge = geography ? (size_t)(uint32_t)logical->edge_algorithm : 0;
     if (edge >= sizeof edges / sizeof *edges) return "an edge algorithm that Iceberg has not got";
     const char *crs = logical->crs == NULL ? "OGC:CRS84" : logical->crs;
     if (*crs == '\0' || strpbrk(crs, "(),") != NULL) {

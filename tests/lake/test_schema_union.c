@@ -412,6 +412,14 @@ static void variants(void **state) {
              "optional int32 typed_value; }");
     check_schema(&l, "4 v: variant");
     refuse(&l, "optional group v (VARIANT) = 4 { }", "a group without columns");
+    refuse(&l,
+           "optional group w (LIST) = 6 { repeated group list (VARIANT) { required binary element "
+           "= 7; } }",
+           "a variant where a list or map has its members");
+    release(&l);
+    l = new_lake(3);
+    refuse(&l, "optional group v (VARIANT) { optional int32 metadata; optional binary value; }",
+           "shredded");
     release(&l);
 }
 
@@ -447,6 +455,13 @@ static void ids_of_files(void **state) {
     check_schema(&l, "10 a: int, 7 b: int, 3 l: [9 int]");
     check_read(&l, 0);
     assert_int_equal(firn_schema_union_last_column_id(l.schemas), 10);
+    /* The group around an element may have an id, but no column's. */
+    refuse(
+        &l,
+        "optional group l (LIST) = 3 { repeated group list = 9 { optional int32 element = 9; } }",
+        "the same field id, 9");
+    take(&l,
+         "optional group l (LIST) = 3 { repeated group list = 4 { optional int32 element = 9; } }");
     /* They stay once they were told. */
     refuse(&l, "optional int32 a = 12;", "field id 12, and s3://b/f0 has it as 10");
     release(&l);

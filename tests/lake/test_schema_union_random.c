@@ -278,7 +278,125 @@ static void unions_of_random_files(void **state) {
     for (int i = 0; i < 400; i++) one_round(&random);
 }
 
+/* Any element that a footer can hold, sense or none: annotations, repetitions, ids and names are drawn alike. */
+static void odd_elements(test_generator *random, int depth, bool has_ids,
+                         firn_parquet_schema_element *list, size_t *count, size_t most) {
+    static const char *const names[] = {"a",     "b",   "A",       "list",
+                                        "array", "key", "a_tuple", "metadata"};
+    size_t index = (*count)++;
+    firn_parquet_schema_element element = {.name = names[test_generator_below(random, 8)],
+                                           .has_repetition = true};
+    element.repetition = (firn_parquet_repetition)test_generator_below(random, 3);
+    element.has_field_id = has_ids && test_generator_below(random, 20) != 0;
+    element.field_id = (int32_t)test_generator_below(random, 12) - 1;
+    if (test_generator_below(random, 2) == 0) {
+        firn_parquet_logical_type *logical = &element.logical;
+        logical->kind = (firn_parquet_logical_kind)test_generator_below(random, 21);
+        logical->unit = (firn_parquet_time_unit)(1 + test_generator_below(random, 3));
+        logical->adjusted_to_utc = test_generator_below(random, 2) == 0;
+        logical->precision = (int32_t)test_generator_below(random, 41) - 1;
+        logical->scale = (int32_t)test_generator_below(random, 5) - 1;
+        logical->bit_width = 8 << test_generator_below(random, 4);
+        logical->is_signed = test_generator_below(random, 2) == 0;
+        if (logical->kind == FIRN_PARQUET_LOGICAL_GEOGRAPHY) {
+            logical->edge_algorithm = (int32_t)test_generator_below(random, 7) - 1;
+        }
+    }
+    bool is_group = depth < 4 && *count + 3 < most && test_generator_below(random, 3) == 0;
+    if (!is_group) {
+        element.has_type = true;
+        element.type = (firn_parquet_physical_type)test_generator_below(random, 8);
+        element.type_length = 1 + (int32_t)test_generator_below(random, 17);
+        list[index] = element;
+        return;
+    }
+    size_t children = test_generator_below(random, 4) == 0 ? 2 : 1;
+    static const firn_parquet_logical_kind nested[] = {
+        FIRN_PARQUET_LOGICAL_NONE, FIRN_PARQUET_LOGICAL_LIST, FIRN_PARQUET_LOGICAL_MAP,
+        FIRN_PARQUET_LOGICAL_MAP_KEY_VALUE, FIRN_PARQUET_LOGICAL_VARIANT};
+    element.logical.kind = nested[test_generator_below(random, 5)];
+    element.num_children = (int32_t)children;
+    list[index] = element;
+    for (size_t i = 0; i < children; i++) {
+        odd_elements(random, depth + 1, has_ids, list, count, most);
+    }
+}
+
+static firn_parquet_file *odd_file(test_generator *random, firn_arena *arena) {
+    enum { most = 24 };
+    firn_error error = {0};
+    firn_parquet_schema_element *list = firn_arena_alloc(arena, most + 16, sizeof *list);
+    firn_parquet_file *file = firn_arena_alloc(arena, 1, sizeof *file);
+    assert_non_null(list);
+    assert_non_null(file);
+    bool has_ids = test_generator_below(random, 2) == 0;
+    size_t columns = 1 + test_generator_below(random, 2);
+    size_t count = 1;
+    for (size_t i = 0; i < columns; i++) odd_elements(random, 0, has_ids, list, &count, most);
+    list[0] = (firn_parquet_schema_element){.name = "schema", .num_children = (int32_t)columns};
+    check_ok(firn_parquet_schema_build(list, count, "odd", arena, &file->schema, &error), &error);
+    return file;
+}
+
+static bool has_null_column(const firn_parquet_file *file) {
+    for (size_t i = 0; i < file->schema->leaf_count; i++) {
+        if (file->schema->leaves[i].node->element->logical.kind == FIRN_PARQUET_LOGICAL_NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whatever is taken in is found again, also after what came later; what is refused is refused as INVALID, and is forgotten. */
+static size_t one_odd_round(test_generator *random, int format_version) {
+    enum { most = 4 };
+    firn_error error = {0};
+    firn_arena *arena = firn_arena_new();
+    firn_parquet_file *taken[most];
+    size_t count = 0;
+    firn_schema_union *schemas = NULL;
+    check_ok(firn_schema_union_new(NULL, 0, format_version, NULL, &schemas, &error), &error);
+    for (size_t i = 0; i < most; i++) {
+        firn_parquet_file *file = odd_file(random, arena);
+        firn_status status = firn_schema_union_add(schemas, file, "f", &error);
+        if (status != FIRN_OK) check_fails(status, FIRN_INVALID, &error, "f: ");
+        if (status == FIRN_OK) taken[count++] = file;
+    }
+    const firn_schema *schema = firn_schema_union_schema(schemas);
+    assert_non_null(schema);
+    char *text = NULL;
+    const firn_name_mapping *mapping = NULL;
+    check_ok(firn_name_mapping_for(schema, NULL, &text, &error), &error);
+    check_ok(firn_name_mapping_parse(text, arena, &mapping, &error), &error);
+    firn_free(text);
+    bool stored = false;
+    for (size_t i = 0; i < schema->root.field_count; i++) {
+        stored = stored || schema->root.fields[i].type->kind != FIRN_TYPE_UNKNOWN;
+    }
+    for (size_t i = 0; stored && i < count; i++) {
+        firn_lake_columns columns = {0};
+        firn_status status = firn_lake_columns_of(schema, mapping, format_version, taken[i], "f",
+                                                  arena, &columns, &error);
+        /* A list of nothing but nulls is left out, and may meet a struct of that name later. */
+        if (status == FIRN_INVALID && has_null_column(taken[i])) continue;
+        check_ok(status, &error);
+    }
+    firn_schema_union_free(schemas);
+    firn_arena_free(arena);
+    return stored ? count : 0;
+}
+
+static void odd_files(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    size_t taken = 0;
+    for (int i = 0; i < 6000; i++) taken += one_odd_round(&random, 1 + i % 3);
+    /* Else the test would say nothing. */
+    assert_true(taken > 1000);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(unions_of_random_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unions_of_random_files),
+                                       cmocka_unit_test(odd_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
