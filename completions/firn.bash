@@ -98,7 +98,7 @@ _firn()
     case "$verb:$second" in
         :) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
         help:) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
-        catalog: | help:catalog) mapfile -t COMPREPLY < <(compgen -W "register" -- "$current") ;;
+        catalog: | help:catalog) mapfile -t COMPREPLY < <(compgen -W "register recover" -- "$current") ;;
         parquet: | help:parquet)
             mapfile -t COMPREPLY < <(compgen -W "inspect merge verify" -- "$current")
             ;;

@@ -113,6 +113,17 @@ firn_status firn_catalog_register(firn_catalog *catalog, firn_table_name name,
                                                metadata_location, error);
 }
 
+firn_status firn_catalog_repoint(firn_catalog *catalog, firn_table_name name,
+                                 const char *old_location, const char *new_location,
+                                 firn_error *error) {
+    if (catalog->operations->repoint == NULL) {
+        return firn_fail(error, FIRN_UNSUPPORTED, "%s: pointers can't be set in it",
+                         firn_catalog_describe(catalog));
+    }
+    return catalog->operations->repoint(catalog->implementation, complete(name), old_location,
+                                        new_location, error);
+}
+
 firn_status firn_catalog_check_writable(firn_catalog *catalog, firn_table_name name,
                                         firn_error *error) {
     return catalog->operations->check_writable(catalog->implementation, complete(name), error);

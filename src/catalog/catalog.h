@@ -49,6 +49,9 @@ typedef struct firn_catalog_operations {
                           firn_table_pointer *out, firn_error *error);
     firn_status (*register_table)(void *implementation, firn_table_name name,
                                   const char *metadata_location, firn_error *error);
+    /** NULL: pointers can't be set. */
+    firn_status (*repoint)(void *implementation, firn_table_name name, const char *old_location,
+                           const char *new_location, firn_error *error);
     firn_status (*check_writable)(void *implementation, firn_table_name name, firn_error *error);
     const char *(*describe)(void *implementation);
     /** NULL: the table's location says all. */
@@ -101,6 +104,13 @@ firn_status firn_catalog_create(firn_catalog *catalog, firn_table_name name,
  */
 firn_status firn_catalog_register(firn_catalog *catalog, firn_table_name name,
                                   const char *metadata_location, firn_error *error);
+/**
+ * Makes a name that points at `old_location` point at another metadata file (read and checked first),
+ * for a pointer whose file is lost; CONFLICT when it no longer points there, UNSUPPORTED.
+ */
+firn_status firn_catalog_repoint(firn_catalog *catalog, firn_table_name name,
+                                 const char *old_location, const char *new_location,
+                                 firn_error *error);
 /**
  * UNSUPPORTED with what to do instead when tables named like this can't be committed to (read-only
  * paths, catalogs that can't be written). Changes nothing.

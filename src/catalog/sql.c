@@ -292,6 +292,7 @@ firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage 
         .commit = firn_sql_commit,
         .create = firn_sql_create,
         .register_table = firn_sql_register,
+        .repoint = firn_sql_repoint,
         .check_writable = firn_sql_check_writable,
         .describe = sql_describe,
         .identity = sql_identity,

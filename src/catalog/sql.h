@@ -39,6 +39,8 @@ firn_status firn_sql_create(void *implementation, firn_table_name name,
                             firn_error *error);
 firn_status firn_sql_register(void *implementation, firn_table_name name,
                               const char *metadata_location, firn_error *error);
+firn_status firn_sql_repoint(void *implementation, firn_table_name name, const char *old_location,
+                             const char *new_location, firn_error *error);
 
 /** "a.b.table", or the table alone, into `text`. */
 #define FIRN_SQL_NAME_SIZE 512

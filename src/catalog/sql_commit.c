@@ -220,17 +220,29 @@ firn_status firn_sql_create(void *implementation, firn_table_name name,
     return write_and_swap(&swap, 0, NULL, metadata, out, error);
 }
 
-firn_status firn_sql_register(void *implementation, firn_table_name name,
-                              const char *metadata_location, firn_error *error) {
-    const firn_sql_catalog *catalog = implementation;
+/* `old_location` NULL: a new name. */
+static firn_status point_at(const firn_sql_catalog *catalog, firn_table_name name,
+                            const char *old_location, const char *metadata_location,
+                            firn_error *error) {
     FIRN_TRY(check_read_only(catalog, error));
     firn_table_metadata *metadata = NULL;
     FIRN_TRY(firn_metadata_file_read(catalog->storage, metadata_location, &metadata, error));
     firn_table_metadata_free(metadata);
     char *location = firn_location_absolute(metadata_location);
     if (location == NULL) return firn_fail_memory(error);
-    pointer_swap swap = {.catalog = catalog, .name = name, .new_location = location};
+    pointer_swap swap = {
+        .catalog = catalog, .name = name, .old_location = old_location, .new_location = location};
     firn_status status = run_swap(&swap, error);
     firn_free(location);
     return status;
+}
+
+firn_status firn_sql_register(void *implementation, firn_table_name name,
+                              const char *metadata_location, firn_error *error) {
+    return point_at(implementation, name, NULL, metadata_location, error);
+}
+
+firn_status firn_sql_repoint(void *implementation, firn_table_name name, const char *old_location,
+                             const char *new_location, firn_error *error) {
+    return point_at(implementation, name, old_location, new_location, error);
 }

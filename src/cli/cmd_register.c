@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/registration.h"
 #include "report/table_facts.h"
 
 typedef struct name_search {
@@ -42,9 +43,8 @@ static firn_status read_metadata(firn_invocation *invocation, const char *argume
     return status;
 }
 
-/* A catalog file that does not exist yet is no hindrance for a preview. */
-static firn_status open_target(firn_invocation *invocation, bool acts, bool *absent,
-                               firn_error *error) {
+firn_status firn_registration_open(firn_invocation *invocation, bool acts, bool *absent,
+                                   firn_error *error) {
     *absent = false;
     bool by_flag = invocation->options->catalog != NULL;
     firn_status status = firn_invocation_open_catalog(invocation, !acts, acts && by_flag, error);
@@ -105,7 +105,7 @@ firn_status firn_command_catalog_register(firn_invocation *invocation, firn_erro
     bool absent = false;
     firn_status status = FIRN_OK;
     FIRN_CHECK(read_metadata(invocation, invocation->options->arguments[1], &pointer, error));
-    FIRN_CHECK(open_target(invocation, acts, &absent, error));
+    FIRN_CHECK(firn_registration_open(invocation, acts, &absent, error));
     if (invocation->catalog != NULL) FIRN_CHECK(check_free(invocation, name, argument, error));
     FIRN_CHECK(firn_invocation_new_report(invocation, error));
     fill_report(invocation, argument, &pointer, acts, absent);

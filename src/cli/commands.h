@@ -19,6 +19,7 @@ firn_status firn_command_rewrite_deletes(firn_invocation *invocation, firn_error
 firn_status firn_command_remove_dangling_deletes(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_upgrade(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_catalog_register(firn_invocation *invocation, firn_error *error);
+firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_demo_small_files(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_config_show(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_config_validate(firn_invocation *invocation, firn_error *error);

@@ -127,6 +127,19 @@ const firn_verb firn_verb_table[] = {
      "files of the table stay as they are. An SQLite file named by --catalog is made when it does "
      "not exist. Without --yes it shows what it would do.",
      firn_command_catalog_register},
+    {"catalog recover", "NAME LOCATION", 2, 2, COMMON | CATALOG | CHANGE,
+     "enter a table whose catalog is lost into a new one",
+     "Finds the metadata file that was the table's last one, among those in the folder LOCATION (a "
+     "table's, or its metadata folder), and points the name NAME at it. What was written by "
+     "commits "
+     "that failed is told from it by which file was made from which. Where the files can't prove "
+     "it "
+     "(two ends of equal standing, a newer file that can't be read) nothing is changed, and the "
+     "exit "
+     "code is 4. An SQLite file named by --catalog is made when it does not exist. Without --yes "
+     "it "
+     "shows what it would do.",
+     firn_command_catalog_recover},
     {"parquet inspect", "FILE", 1, 1, COMMON | PAGES, "show what a Parquet file is made of",
      "Shows the schema with its field ids, row groups, columns with encodings, sizes and "
      "statistics, "

@@ -8,22 +8,28 @@
 /** A metadata file that was looked at. */
 typedef struct firn_recover_candidate {
     const char *location;
-    const char *
-        verdict; /**< "newest", "ancestor of the newest", "not committed: …", "of another table", "unreadable: …" */
+    /** "newest", "ancestor of the newest", "not committed: …", "as new as …", "of another table", "unreadable: …" */
+    const char *verdict;
     int64_t last_updated_ms; /**< 0: unreadable */
-    int64_t version;
+    int64_t version;         /**< that its name begins with; -1: none */
+    int64_t snapshot_id;     /**< current there; FIRN_NO_SNAPSHOT: none, or unreadable */
+    int64_t total_records;   /**< of that snapshot, by its summary; -1: not said */
 } firn_recover_candidate;
 
 typedef struct firn_recovery {
     firn_arena *arena;
-    const char *metadata_location;            /**< NULL: none can be proved */
+    const char
+        *metadata_location; /**< spelled as the table spells its files; NULL: none can be proved */
+    const char *hint; /**< what version-hint.text says, for information only; NULL: there is none */
     const firn_recover_candidate *candidates; /**< newest first */
     size_t candidate_count;
 } firn_recovery;
 
 /**
- * Looks at every metadata file in the metadata folder of `location` (a table's, or the metadata folder itself). The newest one is the one whose metadata log names all others, directly or through those; a file that no other one names, and that is not the last of a
- * chain, was never committed or is a fork: two ends of equal standing are UNSAFE (exit 4), naming both and how they differ. A chain whose later files were deleted by metadata retention is still one. Files of another table-uuid are told apart.
+ * Looks at every metadata file in the metadata folder of `location` (a table's, or the metadata folder itself). The newest one is the last of a chain of metadata files, each of which the metadata log of the next one names, that has every other
+ * file in it or shows that it was never committed: another file came next after the one that it was made from, or the chain's log begins only after it. A chain whose files were deleted by metadata retention is still one.
+ * UNSAFE, naming both and how they differ: two ends of equal standing, files of two tables, a file that can't be read and may be the newest, an end without its manifest list, a copy of a table. UNSUPPORTED: a directory table, which has no catalog
+ * to lose. NOT_FOUND: no metadata files. After a failure `out` has what was found out; it is always to be released.
  */
 firn_status firn_recover_find(firn_storage *storage, const char *location, firn_recovery *out,
                               firn_error *error);
