@@ -31,6 +31,11 @@ try:
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
+    from pyiceberg import types
+    from pyiceberg.expressions import EqualTo, GreaterThanOrEqual, IsNaN, IsNull, LessThanOrEqual, NotNaN, NotNull
+    from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.schema import Schema
 except ImportError as missing:
     skip(missing)
 
@@ -38,7 +43,7 @@ SEED = int(os.environ.get("FIRN_TEST_SEED", "20260731"))
 ROUNDS = int(os.environ.get("FIRN_TEST_ROUNDS", "60"))
 print("seed", SEED)
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
-compared = {"files": 0, "leaves": 0, "bounds": 0, "exact": 0, "refused": 0, "unread": 0}
+compared = {"files": 0, "leaves": 0, "bounds": 0, "exact": 0, "refused": 0, "unread": 0, "pruning": 0}
 
 
 def decode(kind, text):
@@ -144,6 +149,54 @@ def check_entry(where, kind, lower, upper, ordered):
             check(len(bound) <= 16, where, "entry's bound is too long", bound)
 
 
+PYICEBERG = {"boolean": types.BooleanType, "int": types.IntegerType, "long": types.LongType, "float": types.FloatType,
+             "double": types.DoubleType, "date": types.DateType, "time": types.TimeType,
+             "timestamp": types.TimestampType, "timestamptz": types.TimestamptzType, "string": types.StringType,
+             "binary": types.BinaryType}
+
+
+def literals(kind, type_, values):
+    """Some of the values as PyIceberg takes them in expressions."""
+    some = [*values[:3], *values[-2:], min(values), max(values)]
+    if kind == "string":
+        return [v.decode() for v in some if v.decode("utf-8", "ignore").encode() == v]
+    if kind.startswith("time"):
+        return [v // 1000 for v in some]
+    if kind.startswith("decimal"):
+        return [decimal.Decimal(v).scaleb(-type_.scale, decimal.Context(prec=60)) for v in some]
+    if kind == "float":
+        # PyIceberg takes an infinite literal to be beyond every float.
+        return [v for v in some if not math.isinf(v)]
+    return some
+
+
+def check_pruning(where, block, line, column, ordered):
+    """PyIceberg must not leave the file out for a value that it has."""
+    kind, id_ = line[3], int(line[2])
+    if kind.startswith("decimal"):
+        type_ = types.DecimalType(*map(int, kind[8:-1].split(",")))
+    elif kind in PYICEBERG:
+        type_ = PYICEBERG[kind]()
+    else:
+        return
+    maps = {name: {int(b[1]): (bytes.fromhex(b[2][1:]) if binary else int(b[2])) for b in block if b[0] == name}
+            for name, binary in (("values", 0), ("nulls", 0), ("nans", 0), ("lower", 1), ("upper", 1))}
+    file = DataFile.from_args(record_count=len(column), value_counts=maps["values"], null_value_counts=maps["nulls"],
+                              nan_value_counts=maps["nans"], lower_bounds=maps["lower"], upper_bounds=maps["upper"])
+    schema = Schema(types.NestedField(id_, "c", type_, required=False))
+    wanted = [kind_("c", v) for v in (literals(kind, type_, ordered) if ordered else [])
+              for kind_ in (EqualTo, LessThanOrEqual, GreaterThanOrEqual)]
+    if column.null_count:
+        wanted.append(IsNull("c"))
+    if ordered:
+        wanted.append(NotNull("c"))
+    if kind in ("float", "double"):
+        wanted += [IsNaN("c")] * (len(ordered) + column.null_count < len(column)) + [NotNaN("c")] * bool(ordered)
+    for expression in wanted:
+        compared["pruning"] += 1
+        check(_InclusiveMetricsEvaluator(schema, expression).eval(file), where, "is left out for", expression)
+
+
 def check_splits(where, splits, path):
     metadata = pq.ParquetFile(path).metadata
     expected = []
@@ -181,6 +234,7 @@ def check_file(path, block, read=pq.read_table):
         if column is None:
             continue
         ordered = check_leaf(where + " " + line[1], line[1:], column)
+        check_pruning(where + " " + line[1], block, line, column, ordered)
         check_entry(where + " " + line[1], line[3], bounds.get(("lower", line[2]), "-"),
                     bounds.get(("upper", line[2]), "-"), ordered)
     return None
