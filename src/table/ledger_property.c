@@ -64,8 +64,8 @@ firn_status firn_ledger_property_parse(const char *text, firn_arena *arena,
 
 static firn_status fill_object(const firn_ledger_property *property, json_t *object,
                                firn_error *error) {
-    json_t *segments = json_array();
     FIRN_TRY(firn_json_set_int(object, "version", VERSION, error));
+    json_t *segments = json_array();
     FIRN_TRY(firn_json_set(object, "segments", segments, error));
     for (size_t i = 0; i < property->segment_count; i++) {
         FIRN_TRY(firn_json_append(segments, json_string(property->segments[i]), error));
