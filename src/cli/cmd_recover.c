@@ -78,6 +78,17 @@ static void add_candidates(firn_report *report, const firn_recovery *found) {
     }
 }
 
+/** Files that are gone leave no other trace. */
+static void warn(firn_section *section, const firn_recovery *found, const char *dangling) {
+    if (dangling != NULL) {
+        firn_section_line(section, "The catalog's own file is gone. Commits that came after the "
+                                   "newest file that is there are lost.");
+    } else if (found->hint_names_none) {
+        firn_section_line(section, "version-hint.text names a file that is not there: a newer one "
+                                   "may be lost.");
+    }
+}
+
 static void fill_report(firn_invocation *invocation, const char *name, const firn_recovery *found,
                         const char *dangling, bool acts, bool absent) {
     firn_report *report = invocation->report;
@@ -92,16 +103,20 @@ static void fill_report(firn_invocation *invocation, const char *name, const fir
     firn_section_add(root, "catalog", "  catalog",
                      firn_cell_text(firn_report_copy(report, catalog)));
     firn_section_add(root, "makes_catalog", NULL, firn_cell_boolean(absent));
-    firn_section_add(root, "replaces", "  instead of", firn_cell_text(dangling));
-    firn_section_add(root, "version_hint", "  version-hint.text",
+    firn_section_add(root, "replaces", dangling == NULL ? NULL : "  instead of",
+                     firn_cell_text(dangling));
+    firn_section_add(root, "version_hint", found->hint == NULL ? NULL : "  version-hint.text",
                      firn_cell_text(firn_report_copy(report, found->hint)));
+    firn_section_add(root, "version_hint_names_a_missing_file", NULL,
+                     firn_cell_boolean(found->hint_names_none));
     add_candidates(report, found);
-    firn_section *last = firn_section_child(root, "metadata_file", "");
-    firn_section_add(last, "metadata_location", "metadata file",
+    firn_section_line(root, "%s", "");
+    firn_section_add(root, "metadata_location", "metadata file",
                      firn_cell_text(firn_report_copy(report, found->metadata_location)));
+    warn(root, found, dangling);
     if (acts) return;
-    if (absent) firn_section_line(last, "The catalog file does not exist yet and would be made.");
-    firn_section_line(last, "Nothing was changed. Add --yes to do it.");
+    if (absent) firn_section_line(root, "The catalog file does not exist yet and would be made.");
+    firn_section_line(root, "Nothing was changed. Add --yes to do it.");
 }
 
 static firn_status enter(firn_invocation *invocation, firn_table_name name,

@@ -1,10 +1,25 @@
 #include "lake/recover.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "lake/recover_internal.h"
 
 /** What is said of a file that was not judged since something else came first. */
 #define NOT_JUDGED "not judged"
+
+/** A hint is a file's name without its ending, or the number of a directory table's version. */
+static bool names_any(const firn_recover_search *search, const char *hint) {
+    size_t length = strlen(hint);
+    for (size_t i = 0; i < search->files.count; i++) {
+        const char *name = search->files.items[i].name;
+        if (strncmp(name, hint, length) == 0 && name[length] == '.') return true;
+        if (*name == 'v' && strncmp(name + 1, hint, length) == 0 && name[length + 1] == '.') {
+            return true;
+        }
+    }
+    return false;
+}
 
 static firn_status hand_over(firn_recover_search *search, firn_recovery *out, firn_error *error) {
     firn_recover_candidate *candidates =
@@ -17,6 +32,7 @@ static firn_status hand_over(firn_recover_search *search, firn_recovery *out, fi
     out->candidates = candidates;
     out->candidate_count = search->files.count;
     out->hint = search->hint;
+    out->hint_names_none = search->hint != NULL && !names_any(search, search->hint);
     return FIRN_OK;
 }
 
@@ -40,6 +56,7 @@ firn_status firn_recover_find(firn_storage *storage, const char *location, firn_
     firn_recover_search search = {.storage = storage, .named = firn_map_new()};
     *out = (firn_recovery){.arena = firn_arena_new()};
     search.arena = out->arena;
+    while (strncmp(location, "./", 2) == 0) location += 2;
     char *absolute = firn_location_absolute(location);
     if (search.named == NULL || out->arena == NULL || absolute == NULL) {
         status = firn_fail_memory(error);

@@ -21,6 +21,7 @@ typedef struct firn_recovery {
     const char
         *metadata_location; /**< spelled as the table spells its files; NULL: none can be proved */
     const char *hint; /**< what version-hint.text says, for information only; NULL: there is none */
+    bool hint_names_none; /**< of the files that are there: a newer one may be lost */
     const firn_recover_candidate *candidates; /**< newest first */
     size_t candidate_count;
 } firn_recovery;

@@ -1,9 +1,11 @@
 /** Which metadata file is the newest one that was committed, as far as the files themselves can prove it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "catalog/directory_versions.h"
 #include "catalog/metadata_file.h"
 #include "lake/recover_internal.h"
@@ -85,18 +87,24 @@ static firn_status set_verdict(firn_recover_search *search, firn_recover_file *f
     return file->facts.verdict == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
-static void describe(const firn_recover_file *file, char text[256]) {
-    char records[32] = "rows not counted";
+#define DESCRIPTION_SIZE 320
+
+static void describe(const firn_recover_file *file, char text[DESCRIPTION_SIZE]) {
+    char rows[48] = "rows not counted", snapshot[48] = "no snapshot", time[40];
     if (file->facts.total_records >= 0) {
-        snprintf(records, sizeof records, "%" PRId64 " rows", file->facts.total_records);
+        snprintf(rows, sizeof rows, "%" PRId64 " rows", file->facts.total_records);
     }
-    snprintf(text, 256, "%.120s (snapshot %" PRId64 ", %s, of %" PRId64 " ms)", file->name,
-             file->facts.snapshot_id, records, file->facts.last_updated_ms);
+    if (file->facts.snapshot_id != FIRN_NO_SNAPSHOT) {
+        snprintf(snapshot, sizeof snapshot, "snapshot %" PRId64, file->facts.snapshot_id);
+    }
+    firn_clock_format_ms(file->facts.last_updated_ms, time, sizeof time);
+    snprintf(text, DESCRIPTION_SIZE, "%.120s (%s, %s, last updated %s)", file->name, snapshot, rows,
+             time);
 }
 
 static firn_status fail_equal(const chain *c, const firn_recover_file *file, const char *why,
                               firn_error *error) {
-    char one[256], other[256];
+    char one[DESCRIPTION_SIZE], other[DESCRIPTION_SIZE];
     describe(c->newest, one);
     describe(file, other);
     const char *hint = c->search->hint;

@@ -10,7 +10,7 @@
 #define BATCH_COLUMNS 2
 
 typedef struct batch_file {
-    char path[96], text[24];
+    char path[96], text[40];
     firn_value partition[2];
     int32_t ids[BATCH_COLUMNS];
     int64_t counts[BATCH_COLUMNS], nulls[BATCH_COLUMNS], offsets[2];
