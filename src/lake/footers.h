@@ -19,7 +19,7 @@ firn_status firn_lake_footers_new(firn_storage *storage, firn_pool *pool,
 void firn_lake_footers_free(firn_lake_footers *footers);
 
 /**
- * What is known of one file. `parquet` is NULL where `status` says why: the file is empty, truncated, no Parquet, encrypted, or changed between the listing and now (CONFLICT). It can't read column data (its source only knows the
+ * What is known of one file. `parquet` is NULL where `status` says why: the file is empty, truncated, no Parquet, encrypted, has columns in other files, or is gone (NOT_FOUND) or changed (CONFLICT) since the listing. It can't read column data (its source only knows the
  * footer's bytes); it is valid during the call only.
  */
 typedef struct firn_lake_footer {
@@ -35,7 +35,9 @@ typedef firn_status (*firn_lake_footer_visitor)(void *context, const firn_lake_f
 
 /**
  * Visits files first … first + count - 1, in their order, from the calling thread; the reading and parsing of those that come next goes on in the pool meanwhile, a bounded
- * number ahead. What a visitor returns other than OK ends the visit and is passed up. A failure that says nothing about the file (memory, an I/O error of the disk) ends it, too.
+ * number ahead. What a visitor returns other than OK ends the visit and is passed up. So does a failure that says nothing about
+ * the file: memory or descriptors are out, a stop was asked for, the store throttles, what was kept can't be written or read. A file that can't be opened or read is a status of that file. The pool is
+ * busy meanwhile: what a visitor gives it runs on the calling thread alone.
  */
 firn_status firn_lake_footers_visit(firn_lake_footers *footers, size_t first, size_t count,
                                     firn_lake_footer_visitor visit, void *context,
