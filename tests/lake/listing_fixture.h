@@ -2,6 +2,7 @@
 #ifndef FIRN_TESTS_LAKE_LISTING_FIXTURE_H
 #define FIRN_TESTS_LAKE_LISTING_FIXTURE_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,15 @@ static inline const char *in(fixture *f, const char *path) {
     return f->text;
 }
 
+/** A new file and the folders above it, none of it synced. */
 static inline void add(fixture *f, const char *path, const char *content) {
-    check_ok(firn_storage_put(f->storage, in(f, path), firn_slice_text(content), &f->error),
-             &f->error);
+    in(f, path);
+    for (char *slash = f->text + strlen(f->folder); (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        if (mkdir(f->text, 0700) != 0) assert_int_equal(errno, EEXIST);
+        *slash = '/';
+    }
+    test_write_file(f->text, firn_slice_text(content));
 }
 
 static inline firn_status list_as(fixture *f, firn_lake_source_kind kind, const char *location) {
