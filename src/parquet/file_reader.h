@@ -34,4 +34,12 @@ firn_status firn_parquet_chunk_range(const firn_parquet_file *file, size_t row_g
 firn_status firn_parquet_chunk_supported(const firn_parquet_file *file, size_t row_group,
                                          size_t leaf, firn_error *error);
 
+/**
+ * 2 where the chunk's data pages are v2, else 1: by encoding_stats where they name v2, else by its first data page's header, since some writers' footers
+ * name v1 for either. One small read, or none where the bytes lie in memory. What can't be read is taken for 1: reading rows will tell what is wrong.
+ */
+int firn_parquet_chunk_page_version(const firn_parquet_file *file, size_t row_group, size_t leaf);
+/** The same of the file's first chunk that has values; it stands for the file. */
+int firn_parquet_file_page_version(const firn_parquet_file *file);
+
 #endif

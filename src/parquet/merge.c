@@ -41,7 +41,7 @@ typedef struct merge_job {
     firn_parquet_merged_schema merged;
     open_input *open;
     int64_t by_compression[FIRN_PARQUET_LZ4_RAW + 1];
-    int64_t pages_v1, pages_v2; /* compressed bytes, as far as footers tell */
+    int64_t pages_v1, pages_v2; /* compressed bytes */
     /* What every input has noted; count 0: nothing. */
     firn_parquet_key_value *notes;
     size_t note_count;
@@ -171,18 +171,14 @@ static void compare_notes(merge_job *job, const firn_parquet_file_metadata *meta
     job->note_count = kept;
 }
 
-static void note_habits(merge_job *job, const firn_parquet_column_chunk *chunk) {
+static void note_habits(merge_job *job, const firn_parquet_column_chunk *chunk, int page_version) {
     firn_codec codec = FIRN_CODEC_UNCOMPRESSED;
     int64_t bytes = chunk->total_compressed_size / 4 + 1; /* sums can't overflow */
     if (firn_parquet_codec_of(chunk->compression, &codec) && firn_codec_can_write(codec) &&
         chunk->compression != FIRN_PARQUET_LZ4) {
         job->by_compression[chunk->compression] += bytes;
     }
-    bool v2 = false;
-    for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
-        v2 |= chunk->encoding_stats[i].page_type == FIRN_PARQUET_DATA_PAGE_V2;
-    }
-    *(v2 ? &job->pages_v2 : &job->pages_v1) += bytes;
+    *(page_version == 2 ? &job->pages_v2 : &job->pages_v1) += bytes;
 }
 
 /* The row group as one unit, or as several of about equal rows where it is far above what row groups should be. */
@@ -210,6 +206,7 @@ static firn_status add_units(merge_job *job, const merge_unit *whole, firn_error
 
 static firn_status take_units(merge_job *job, size_t index, firn_error *error) {
     const firn_parquet_file *file = job->open[index].file;
+    int page_version = firn_parquet_file_page_version(file);
     for (size_t i = 0; i < file->metadata->row_group_count; i++) {
         const firn_parquet_row_group *group = &file->metadata->row_groups[i];
         merge_unit unit = {
@@ -221,7 +218,7 @@ static firn_status take_units(merge_job *job, size_t index, firn_error *error) {
                 return firn_fail(error, FIRN_CORRUPT, "%s: row group %zu: its sizes can't be right",
                                  file->source.name, i);
             }
-            note_habits(job, chunk);
+            note_habits(job, chunk, page_version);
         }
         job->result->input_row_groups++;
         if (unit.rows == 0) continue;

@@ -60,11 +60,10 @@ static bool has_levels(const firn_parquet_leaf *leaf) {
     return leaf->maximum_definition_level > 0 || leaf->maximum_repetition_level > 0;
 }
 
-static bool stats_name_v2(const firn_parquet_column_chunk *chunk) {
-    for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
-        if (chunk->encoding_stats[i].page_type == FIRN_PARQUET_DATA_PAGE_V2) return true;
-    }
-    return false;
+static bool levels_lie_outside(const firn_parquet_rewriter *rewriter) {
+    return !has_levels(rewriter->input) ||
+           firn_parquet_chunk_page_version(rewriter->piece->file, rewriter->piece->row_group,
+                                           (size_t)rewriter->mapping->input_leaf) == 2;
 }
 
 int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, int64_t *total) {
@@ -81,12 +80,12 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
         pages += stats->count;
         if (!firn_parquet_is_dictionary_encoding(stats->encoding)) plain += stats->count;
     }
-    bool joins = firn_parquet_piece_may_be_copied(rewriter) && rewriter->may_join &&
-                 firn_parquet_options_can_join(rewriter->options) &&
-                 (!has_levels(rewriter->input) || stats_name_v2(chunk));
-    if (pages > 0 && !joins &&
+    bool may_join = firn_parquet_piece_may_be_copied(rewriter) && rewriter->may_join &&
+                    firn_parquet_options_can_join(rewriter->options);
+    if (plain > 0 &&
         !is_large_enough(rewriter, chunk->num_values / pages,
-                         chunk->total_uncompressed_size / pages)) {
+                         chunk->total_uncompressed_size / pages) &&
+        !(may_join && levels_lie_outside(rewriter))) {
         return 0;
     }
     if (pages > 0) return (int64_t)((double)*total * (double)plain / (double)pages);

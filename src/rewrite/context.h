@@ -16,6 +16,7 @@
 /** Compressed bytes by what they are written with. */
 typedef struct firn_rewrite_habits {
     int64_t by_compression[FIRN_PARQUET_LZ4_RAW + 1];
+    int page_version; /**< of an input's data pages; 0: not looked at */
     int64_t pages_v1, pages_v2;
 } firn_rewrite_habits;
 

@@ -10,6 +10,8 @@
 
 /* Rows of a page of dictionary indices: such pages are small, and DuckDB reads few large ones faster. */
 #define INDEX_PAGE_ROWS 131072
+/* Files whose page headers are looked at: footers of some writers don't tell the pages' version. */
+#define FILES_LOOKED_INTO ((size_t)64)
 
 /* Variants are written as the inputs have them, who are alike in that: the first stands for all. */
 static firn_status make_elements(firn_rewrite_context *context, firn_error *error) {
@@ -183,11 +185,8 @@ static void note_habits(firn_rewrite_habits *habits, const firn_parquet_column_c
     if ((unsigned)chunk->compression <= FIRN_PARQUET_LZ4_RAW) {
         habits->by_compression[chunk->compression] += bytes;
     }
-    bool v2 = false;
-    for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
-        v2 = v2 || chunk->encoding_stats[i].page_type == FIRN_PARQUET_DATA_PAGE_V2;
-    }
-    *(v2 ? &habits->pages_v2 : &habits->pages_v1) += bytes;
+    if (habits->page_version == 1) habits->pages_v1 += bytes;
+    if (habits->page_version == 2) habits->pages_v2 += bytes;
 }
 
 /* Only what feeds an output leaf counts: the rest of the row group is not moved. */
@@ -217,6 +216,12 @@ static firn_status summarize_row_group(firn_rewrite_context *context, firn_input
     return FIRN_OK;
 }
 
+/* Every one of a few; of many, some that lie evenly among them stand for all. */
+static bool is_looked_into(const firn_rewrite_context *context, size_t index) {
+    size_t step = context->group->input_count / FILES_LOOKED_INTO;
+    return step < 2 || index % step == 0;
+}
+
 static int64_t held_bytes(const firn_input_summary *input) {
     size_t whole = input->size <= FIRN_REWRITE_SMALL_FILE ? (size_t)input->size : 0;
     return (int64_t)(whole + input->footer_memory + sizeof(firn_open_input));
@@ -235,6 +240,9 @@ static firn_status summarize(firn_rewrite_context *context, size_t index,
     input->units = firn_alloc_zeroed(metadata->row_group_count, sizeof *input->units);
     if (input->units == NULL) return firn_fail_memory(error);
     input->unit_count = metadata->row_group_count;
+    if (is_looked_into(context, index)) {
+        input->habits.page_version = firn_parquet_file_page_version(parquet);
+    }
     for (size_t i = 0; i < input->unit_count; i++) {
         input->units[i].input = index;
         input->units[i].held = held_bytes(input);

@@ -148,5 +148,47 @@ def branch(folder):
     kit.firn("compact", *arguments, "--ref", "nowhere", "--yes", expect=1)
 
 
-kit.main([partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
+def page_versions_of(path):
+    """By the page headers' first bytes, since PyArrow's footers say v1 of either: field 1 of PageHeader, an i32, is the page's type."""
+    import pyarrow.parquet as pq
+    metadata = pq.read_metadata(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    columns = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)]
+    starts = [data[column.data_page_offset:column.data_page_offset + 2] for column in columns]
+    kit.check(all(start[0] == 0x15 and start[1] in (0, 6) for start in starts), f"{path}: no data pages: {starts}")
+    return {1 if start[1] == 0 else 2 for start in starts}
+
+
+@in_folder
+def page_versions(folder):
+    """Outputs follow most of the inputs' bytes, or the table's property; small v2 pages of optional columns are joined."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    cases = [("v1", ["1.0"] * 8, None, {1}), ("v2", ["2.0"] * 8, None, {2}), ("mostly-v1", ["1.0", "1.0", "2.0"] * 3, None, {1}),
+             ("mostly-v2", ["2.0", "1.0", "2.0"] * 3, None, {2}), ("many", ["1.0"] + ["2.0"] * 139, None, {2}),
+             ("v2-to-v1", ["2.0"] * 8, "v1", {1}), ("v1-to-v2", ["1.0"] * 8, "v2", {2})]
+    catalog = kit.sql_catalog(folder)
+    catalog.create_namespace("db")
+    for name, versions, wanted, expected in cases:
+        for dictionary in (True, False) if name == "v2" else (True,):
+            properties = {} if wanted is None else {"write.parquet.page-version": wanted}
+            table = catalog.create_table(f"db.{name}-{dictionary}", schema=tables.batch(1, 1).schema, properties=properties)
+            paths = [os.path.join(folder, f"{name}-{dictionary}-{i}.parquet") for i in range(len(versions))]
+            for i, (path, version) in enumerate(zip(paths, versions)):
+                rows = pa.concat_tables([tables.batch(i, 100)] * 3)
+                pq.write_table(rows, path, data_page_version=version, use_dictionary=dictionary, compression="zstd")
+            table.add_files(paths)
+            where = f"{os.path.join(folder, 'catalog.db')}:db.{name}-{dictionary}"
+            result = compact_and_compare(where, [f"db.{name}-{dictionary}", "--catalog", os.path.join(folder, "catalog.db")], "--verify")
+            live = [f.replace("file://", "") for f in kit.live_files(where)]
+            kit.check(len(live) == 1, f"{name}: {len(live)} files")
+            found = page_versions_of(live[0])
+            kit.check(found == expected, f"{name}, dictionary {dictionary}: pages of version {found}")
+            ways = {way["way"]: way["bytes"] for way in result["result"]["ways"]}
+            if name == "v2" and not dictionary:
+                kit.check(set(ways) == {"joined"} or ways["joined"] > 3 * ways.get("encoded", 0), f"{name}: {ways}")
+
+
+kit.main([page_versions, partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
           content_hash_agrees, target_size_is_kept, preview_tells_the_size, branch])

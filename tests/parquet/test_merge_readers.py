@@ -317,6 +317,27 @@ def test_joined_pages(folder):
     same(pq.read_table(f"{folder}/apart.parquet"), pq.read_table(f"{folder}/joined.parquet"))
 
 
+def test_page_version(folder):
+    """It follows the inputs' pages, also where their footers don't tell; small v2 pages of optional columns are joined."""
+    for version, kind in (("1.0", 0), ("2.0", 6)):
+        paths = []
+        for i in range(6):
+            paths.append(f"{folder}/{version}-{i}.parquet")
+            table = pa.table({"n": pa.array([None if k % 7 == 0 else k * i for k in range(2000)], pa.int64()),
+                              "l": pa.array([[k] * (k % 3) for k in range(2000)], pa.list_(pa.int64()))})
+            pq.write_table(table, paths[-1], use_dictionary=False, compression="zstd", data_page_version=version)
+        out = f"{folder}/{version}.parquet"
+        document = merge(out, *paths)
+        same(pq.read_table(out), pa.concat_tables([pq.read_table(path) for path in paths]))
+        same(by_duckdb(out), pa.concat_tables([by_duckdb(path) for path in paths]))
+        # Field 1 of PageHeader, an i32: the page's type, as zigzag.
+        column = pq.read_metadata(out).row_group(0).column(0)
+        with open(out, "rb") as file:
+            file.seek(column.data_page_offset)
+            assert file.read(2) == bytes([0x15, kind]), version
+        assert version == "1.0" or [way["way"] for way in document["ways"]] == ["joined"], document["ways"]
+
+
 def test_interrupt(folder):
     """Ctrl-C leaves neither output nor temporary file. Inputs enough for several seconds, another codec too, so that it is never done before."""
     dice = random.Random(1)
