@@ -55,14 +55,21 @@ static inline void batch_file_make(batch_file *out, size_t number, size_t partit
     };
 }
 
-/** Adds files first … first+count-1, `every` of them in each of the partitions, in a shuffled order. */
+/** Takes away the metrics, which are none of a file that could be. */
+static inline void batch_file_strip(firn_data_file *file) {
+    file->value_counts = file->null_value_counts = (firn_count_map){0};
+    file->lower_bounds = file->upper_bounds = (firn_bound_map){0};
+}
+
+/** Adds files 0 … count-1, spread over the partitions, in a shuffled order. */
 static inline firn_status batch_add(firn_manifest_batch *batch, size_t count, size_t partitions,
-                                    firn_error *error) {
+                                    bool metrics, firn_error *error) {
     batch_file made;
     for (size_t i = 0; i < count; i++) {
         /* A prime that no test's count has as a factor: each number comes once. */
         size_t number = i * 7919 % count;
         batch_file_make(&made, number, number % partitions);
+        if (!metrics) batch_file_strip(&made.file);
         FIRN_TRY(firn_manifest_batch_add(batch, &made.file, error));
     }
     return FIRN_OK;

@@ -125,7 +125,7 @@ static void play(int format_version, size_t memory, size_t count, size_t partiti
     firn_manifest_batch *batch = NULL;
     const firn_added_manifests *added = NULL;
     check_ok(firn_manifest_batch_new(f->table, memory, &batch, &f->error), &f->error);
-    check_ok(batch_add(batch, count, partitions, &f->error), &f->error);
+    check_ok(batch_add(batch, count, partitions, true, &f->error), &f->error);
     check_ok(firn_manifest_batch_finish(batch, f->journal, &added, &f->error), &f->error);
     check_written(f, added, count, partitions);
     for (size_t i = 0; i < added->count; i++) {
@@ -196,7 +196,7 @@ static firn_status batch_once(void *context, firn_error *error) {
     firn_manifest_batch *batch = NULL;
     const firn_added_manifests *added = NULL;
     firn_status status = firn_manifest_batch_new(f->table, LITTLE, &batch, error);
-    if (status == FIRN_OK) status = batch_add(batch, 7, 3, error);
+    if (status == FIRN_OK) status = batch_add(batch, 7, 3, true, error);
     if (status == FIRN_OK) status = firn_manifest_batch_finish(batch, f->journal, &added, error);
     firn_manifest_batch_free(batch);
     if (status == FIRN_OK) check_ok(firn_journal_done(f->journal, error), error);
@@ -225,7 +225,7 @@ static void memory_is_bounded(void **state) {
     struct rusage usage;
     clock_gettime(CLOCK_MONOTONIC, &start);
     check_ok(firn_manifest_batch_new(f->table, (size_t)32 << 20, &batch, &f->error), &f->error);
-    check_ok(batch_add(batch, count, 1000, &f->error), &f->error);
+    check_ok(batch_add(batch, count, 1000, true, &f->error), &f->error);
     check_ok(firn_manifest_batch_finish(batch, f->journal, &added, &f->error), &f->error);
     clock_gettime(CLOCK_MONOTONIC, &end);
     assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
