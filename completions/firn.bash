@@ -6,6 +6,9 @@ _firn_options_of()
     local catalog="--catalog --catalog-name"
     local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all
         --delete-ratio-threshold --delete-file-threshold --no-joined-pages --explain"
+    local lake="--glob --from --base --unit-column --rows-column --path-column --unit-folder --location
+        --format-version --partition --property --batch --limit --retries --unit-property --on-replaced
+        --on-missing --skip-bad --rebuild-ledger"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files) echo "$common $catalog --ref --where" ;;
@@ -24,6 +27,13 @@ _firn_options_of()
             ;;
         upgrade) echo "$common $catalog --to --yes --dry-run --lock-timeout" ;;
         verify) echo "$common $catalog --ref --deep --memory --threads" ;;
+        register)
+            echo "$common $catalog --ref $lake --yes --dry-run --lock-timeout --memory --threads"
+            ;;
+        sync)
+            echo "$common $catalog --ref $lake --manifest --yes --dry-run --lock-timeout --memory" \
+                "--threads"
+            ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
             case "$2" in
@@ -46,11 +56,11 @@ _firn()
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs="tables describe snapshots refs files manifests history scan plan compact
-        rewrite-deletes remove-dangling-deletes upgrade verify catalog parquet doctor config demo help"
+        rewrite-deletes remove-dangling-deletes upgrade verify register sync catalog parquet doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in
-        --catalog | --config | --output | -o)
+        --catalog | --config | --output | -o | --from | --manifest | --base | --location)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             compopt -o filenames 2>/dev/null
             return
@@ -58,11 +68,24 @@ _firn()
         --catalog-name | --ref | --where | --target-file-size-bytes | --min-input-files | \
             --max-file-group-size-bytes | --delete-ratio-threshold | --delete-file-threshold | \
             --memory | --threads | --lock-timeout | --row-group-size-bytes | \
-            --columns | --limit)
+            --columns | --limit | --glob | --unit-column | --rows-column | --path-column | \
+            --unit-folder | --partition | --property | --batch | --retries | --unit-property)
             return
             ;;
         --format)
             mapfile -t COMPREPLY < <(compgen -W "csv json" -- "$current")
+            return
+            ;;
+        --format-version)
+            mapfile -t COMPREPLY < <(compgen -W "1 2 3" -- "$current")
+            return
+            ;;
+        --on-replaced)
+            mapfile -t COMPREPLY < <(compgen -W "error report overwrite delete" -- "$current")
+            return
+            ;;
+        --on-missing)
+            mapfile -t COMPREPLY < <(compgen -W "error report delete" -- "$current")
             return
             ;;
         --to)

@@ -100,11 +100,18 @@ firn_status firn_catalog_commit(firn_catalog *catalog, firn_table_name name,
                                        error);
 }
 
+firn_status firn_catalog_create_announced(firn_catalog *catalog, firn_table_name name,
+                                          firn_table_metadata *metadata,
+                                          const firn_table_update *announcer,
+                                          firn_table_pointer *out, firn_error *error) {
+    return catalog->operations->create(catalog->implementation, complete(name), metadata, announcer,
+                                       out, error);
+}
+
 firn_status firn_catalog_create(firn_catalog *catalog, firn_table_name name,
                                 firn_table_metadata *metadata, firn_table_pointer *out,
                                 firn_error *error) {
-    return catalog->operations->create(catalog->implementation, complete(name), metadata, out,
-                                       error);
+    return firn_catalog_create_announced(catalog, name, metadata, NULL, out, error);
 }
 
 firn_status firn_catalog_register(firn_catalog *catalog, firn_table_name name,

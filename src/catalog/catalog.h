@@ -46,7 +46,8 @@ typedef struct firn_catalog_operations {
                           const firn_table_pointer *base, const firn_table_update *update,
                           firn_table_pointer *out, firn_error *error);
     firn_status (*create)(void *implementation, firn_table_name name, firn_table_metadata *metadata,
-                          firn_table_pointer *out, firn_error *error);
+                          const firn_table_update *announcer, firn_table_pointer *out,
+                          firn_error *error);
     firn_status (*register_table)(void *implementation, firn_table_name name,
                                   const char *metadata_location, firn_error *error);
     /** NULL: pointers can't be set. */
@@ -98,6 +99,11 @@ firn_status firn_catalog_commit(firn_catalog *catalog, firn_table_name name,
 firn_status firn_catalog_create(firn_catalog *catalog, firn_table_name name,
                                 firn_table_metadata *metadata, firn_table_pointer *out,
                                 firn_error *error);
+/** The same; `announcer` (nullable) has the function that is called before the metadata file is made. */
+firn_status firn_catalog_create_announced(firn_catalog *catalog, firn_table_name name,
+                                          firn_table_metadata *metadata,
+                                          const firn_table_update *announcer,
+                                          firn_table_pointer *out, firn_error *error);
 /**
  * Points a new name at an existing metadata file (read and checked first); EXISTS. A relative path
  * is recorded as an absolute one.

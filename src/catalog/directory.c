@@ -163,10 +163,12 @@ static firn_status directory_check_writable(void *implementation, firn_table_nam
 }
 
 static firn_status directory_create(void *implementation, firn_table_name name,
-                                    firn_table_metadata *metadata, firn_table_pointer *out,
+                                    firn_table_metadata *metadata,
+                                    const firn_table_update *announcer, firn_table_pointer *out,
                                     firn_error *error) {
     (void)implementation;
     (void)name;
+    (void)announcer;
     (void)out;
     firn_table_metadata_free(metadata);
     return firn_fail(error, FIRN_UNSUPPORTED,

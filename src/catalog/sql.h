@@ -35,8 +35,8 @@ firn_status firn_sql_commit(void *implementation, firn_table_name name,
                             const firn_table_pointer *base, const firn_table_update *update,
                             firn_table_pointer *out, firn_error *error);
 firn_status firn_sql_create(void *implementation, firn_table_name name,
-                            firn_table_metadata *metadata, firn_table_pointer *out,
-                            firn_error *error);
+                            firn_table_metadata *metadata, const firn_table_update *announcer,
+                            firn_table_pointer *out, firn_error *error);
 firn_status firn_sql_register(void *implementation, firn_table_name name,
                               const char *metadata_location, firn_error *error);
 firn_status firn_sql_repoint(void *implementation, firn_table_name name, const char *old_location,

@@ -208,8 +208,8 @@ firn_status firn_sql_commit(void *implementation, firn_table_name name,
 }
 
 firn_status firn_sql_create(void *implementation, firn_table_name name,
-                            firn_table_metadata *metadata, firn_table_pointer *out,
-                            firn_error *error) {
+                            firn_table_metadata *metadata, const firn_table_update *announcer,
+                            firn_table_pointer *out, firn_error *error) {
     const firn_sql_catalog *catalog = implementation;
     firn_status status = check_read_only(catalog, error);
     if (status != FIRN_OK) {
@@ -217,7 +217,7 @@ firn_status firn_sql_create(void *implementation, firn_table_name name,
         return status;
     }
     pointer_swap swap = {.catalog = catalog, .name = name};
-    return write_and_swap(&swap, 0, NULL, metadata, out, error);
+    return write_and_swap(&swap, 0, announcer, metadata, out, error);
 }
 
 /* `old_location` NULL: a new name. */

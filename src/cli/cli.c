@@ -93,6 +93,14 @@ static int fail_printing(const firn_invocation *invocation, firn_status status, 
     return invocation->done == NULL ? firn_exit_code(status) : FIRN_EXIT_FAILURE;
 }
 
+/* The report has the error in it. */
+static int fail_telling(const firn_invocation *invocation, firn_status status, firn_error *error) {
+    firn_error second;
+    firn_error_clear(&second);
+    if (print_report(invocation, &second) != FIRN_OK) print_error_line(second.message);
+    return fail(invocation->verb->name, false, status, error);
+}
+
 static int run_verb(const firn_verb *verb, const firn_options *options,
                     firn_cli_storage open_storage) {
     firn_error error;
@@ -102,7 +110,9 @@ static int run_verb(const firn_verb *verb, const firn_options *options,
     /* Who asked to stop gets no report, unless something was changed that must be told. */
     if (status == FIRN_OK && invocation.done == NULL) status = firn_cancel_check(&error);
     int exit_code = 0;
-    if (status != FIRN_OK) {
+    if (status != FIRN_OK && invocation.tells_failure) {
+        exit_code = fail_telling(&invocation, status, &error);
+    } else if (status != FIRN_OK) {
         exit_code = fail(verb->name, options->json, status, &error);
     } else {
         status = print_report(&invocation, &error);

@@ -18,6 +18,8 @@ firn_status firn_command_compact(firn_invocation *invocation, firn_error *error)
 firn_status firn_command_rewrite_deletes(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_remove_dangling_deletes(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_upgrade(firn_invocation *invocation, firn_error *error);
+firn_status firn_command_register(firn_invocation *invocation, firn_error *error);
+firn_status firn_command_sync(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_catalog_register(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_demo_small_files(firn_invocation *invocation, firn_error *error);

@@ -6,6 +6,7 @@
 
 #define FIRN_EXIT_FAILURE 1
 #define FIRN_EXIT_USAGE 2
+#define FIRN_EXIT_PARTLY 6   /**< something was left out, or some of several tables failed */
 #define FIRN_EXIT_PROBLEMS 8 /**< a verb that looks for problems found some */
 
 /** CANCELLED: 128 and the signal that asked to stop. */

@@ -20,6 +20,7 @@ typedef struct firn_invocation {
     firn_table *table;
     firn_pool *pool;
     firn_report *report;   /**< printed when the verb is done, if it is not NULL */
+    bool tells_failure;    /**< the report is worth printing though the verb failed */
     int exit_code;         /**< of a verb that succeeded: 0 unless it found something to tell */
     char content_hash[33]; /**< what describe --content-hash found, else "" */
     const char *done; /**< what was changed for good, for the message when printing then fails */

@@ -86,6 +86,24 @@ static bool parse_ratio(const char *text, double *out) {
     return *out <= 1;
 }
 
+static firn_status store_text(const firn_option *option, void *member, const char *value,
+                              firn_error *error) {
+    if (value[0] == '\0') {
+        return firn_fail(error, FIRN_INVALID, "option --%s: the value is empty", option->name);
+    }
+    if (option->kind == FIRN_OPTION_TEXT) {
+        *(const char **)member = value;
+        return FIRN_OK;
+    }
+    firn_option_list *list = member;
+    if (list->count == FIRN_MAX_REPEATS) {
+        return firn_fail(error, FIRN_INVALID, "option --%s: given more than %d times", option->name,
+                         FIRN_MAX_REPEATS);
+    }
+    list->items[list->count++] = value;
+    return FIRN_OK;
+}
+
 static firn_status store(parser *state, const firn_option *option, const char *value,
                          firn_error *error) {
     void *member = (char *)state->out + option->offset;
@@ -94,11 +112,7 @@ static firn_status store(parser *state, const firn_option *option, const char *v
     case FIRN_OPTION_FLAG: *(bool *)member = true; return FIRN_OK;
     case FIRN_OPTION_COUNTER: (*(int64_t *)member)++; return FIRN_OK;
     case FIRN_OPTION_TEXT:
-        if (value[0] == '\0') {
-            return firn_fail(error, FIRN_INVALID, "option --%s: the value is empty", option->name);
-        }
-        *(const char **)member = value;
-        return FIRN_OK;
+    case FIRN_OPTION_TEXTS: return store_text(option, member, value, error);
     case FIRN_OPTION_BYTES:
         if (firn_parse_bytes(value, &number) != 0 || number == 0) {
             return firn_fail(error, FIRN_INVALID,
@@ -110,6 +124,12 @@ static firn_status store(parser *state, const firn_option *option, const char *v
     case FIRN_OPTION_COUNT:
         if (!parse_whole(value, strlen(value), &number) || number == 0) {
             return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is no whole number above 0",
+                             option->name, value);
+        }
+        break;
+    case FIRN_OPTION_NUMBER:
+        if (!parse_whole(value, strlen(value), &number)) {
+            return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is no whole number",
                              option->name, value);
         }
         break;
@@ -208,15 +228,11 @@ static firn_status take_all(parser *state, firn_error *error) {
 
 /* Verbs of the design that no version up to this one has. */
 static bool is_planned(const char *word) {
-    static const char *const planned[] = {"evolve",   "rewrite-manifests",
-                                          "expire",   "remove-orphans",
-                                          "restore",  "apply-properties",
-                                          "maintain", "health",
-                                          "rollback", "tag",
-                                          "branch",   "set-property",
-                                          "register", "sync",
-                                          "audit",    "view",
-                                          "serve",    "engines"};
+    static const char *const planned[] = {
+        "evolve",           "rewrite-manifests", "expire", "remove-orphans", "restore",
+        "apply-properties", "maintain",          "health", "rollback",       "tag",
+        "branch",           "set-property",      "audit",  "view",           "serve",
+        "engines"};
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         if (strcmp(word, planned[i]) == 0) return true;
     }
@@ -307,7 +323,7 @@ static firn_status check_fit(const parser *state, const firn_verb *verb, firn_er
 
 firn_status firn_options_parse(int argc, char *const *argv, firn_options *out,
                                const firn_verb **verb, firn_error *error) {
-    *out = (firn_options){.lock_timeout_ms = -1, .delete_ratio_threshold = -1};
+    *out = (firn_options){.lock_timeout_ms = -1, .delete_ratio_threshold = -1, .retries = -1};
     *verb = NULL;
     parser state = {.argc = argc, .argv = argv, .out = out};
     FIRN_TRY(take_all(&state, error));

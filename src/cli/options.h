@@ -11,12 +11,28 @@
 /** Most words behind a verb: files, mostly. */
 #define FIRN_MAX_ARGUMENTS 4096
 
+/** Most times that an option may be repeated. */
+#define FIRN_MAX_REPEATS 256
+
+typedef struct firn_option_list {
+    const char *items[FIRN_MAX_REPEATS];
+    size_t count;
+} firn_option_list;
+
 /** What was asked for. Text is borrowed from argv. */
 typedef struct firn_options {
     const char *catalog, *catalog_name, *config, *ref; /**< NULL: not given */
     const char *output, *compression;                  /**< likewise */
     const char *columns, *where, *format;              /**< likewise */
     bool json, yes, dry_run, rewrite_all, verify, no_progress, content_hash, help, version;
+    /* register and sync */
+    const char *from, *glob, *manifest, *base, *location; /**< NULL: not given */
+    const char *unit_column, *rows_column, *path_column, *unit_folder, *unit_property;
+    const char *on_replaced, *on_missing;
+    firn_option_list partition, property;
+    bool skip_bad, rebuild_ledger;
+    int64_t format_version, batch; /**< 0: not given */
+    int64_t retries;               /**< -1: not given */
     bool pages, force, explain, no_joined_pages, deep, partial_progress;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
@@ -47,15 +63,19 @@ enum {
     FIRN_OPTIONS_SCAN = 2048,    /**< --columns, --limit, --format */
     FIRN_OPTIONS_LOCK = 4096,    /**< --lock-timeout */
     FIRN_OPTIONS_UPGRADE = 8192, /**< --to */
-    FIRN_OPTIONS_VERIFY = 16384  /**< --deep */
+    FIRN_OPTIONS_VERIFY = 16384, /**< --deep */
+    FIRN_OPTIONS_LAKE = 32768,   /**< what is registered, and how */
+    FIRN_OPTIONS_SYNC = 65536    /**< --manifest */
 };
 
 typedef enum firn_option_kind {
     FIRN_OPTION_FLAG,    /**< bool */
     FIRN_OPTION_COUNTER, /**< int64_t, counted */
     FIRN_OPTION_TEXT,    /**< const char * */
+    FIRN_OPTION_TEXTS,   /**< firn_option_list; may be repeated */
     FIRN_OPTION_BYTES,   /**< int64_t above 0 */
     FIRN_OPTION_COUNT,   /**< int64_t above 0 */
+    FIRN_OPTION_NUMBER,  /**< int64_t, 0 or more */
     FIRN_OPTION_SECONDS, /**< int64_t, milliseconds */
     FIRN_OPTION_RATIO    /**< double, from 0 to 1 */
 } firn_option_kind;

@@ -17,6 +17,8 @@
 #define FILTER FIRN_OPTIONS_FILTER
 #define SCAN FIRN_OPTIONS_SCAN
 #define VERIFY FIRN_OPTIONS_VERIFY
+#define LAKE FIRN_OPTIONS_LAKE
+#define SYNC FIRN_OPTIONS_SYNC
 #define MANY FIRN_MAX_ARGUMENTS
 
 const firn_verb firn_verb_table[] = {
@@ -121,6 +123,33 @@ const firn_verb firn_verb_table[] = {
      "Findings are errors (readers fail or read wrong rows), warnings and notes, each with what to "
      "do. Ends with exit code 8 for an error or a warning. Changes nothing.",
      firn_command_verify},
+    {"register", "TABLE [FILE|FOLDER...]", 1, MANY,
+     COMMON | CATALOG | REF | CHANGE | LAKE | LOCK | RESOURCES,
+     "add Parquet files that are there already to a table, in place",
+     "Adds files to a table as they lie, without copying or changing them: those that are named, "
+     "all below the folders that are named, or those of --glob or --from. A table that does not "
+     "exist is made: its schema is the union of the files' columns, and it is partitioned as the "
+     "paths say (year=2024/month=01 by year and month of the files' date; other keys as "
+     "--partition "
+     "says). Without --yes it shows what it would do.\n\n"
+     "Each file's partition is proved from its footer, and where that does not settle it from the "
+     "column itself. A file of two partitions, of another one than its path says, or whose columns "
+     "don't fit is refused by name; with --skip-bad the others are added all the same. Files that "
+     "were added before are not added again.",
+     firn_command_register},
+    {"sync", "[TABLE [FOLDER...]]", 0, MANY,
+     COMMON | CATALOG | REF | CHANGE | LAKE | SYNC | LOCK | RESOURCES,
+     "make a table follow folders, a list or a manifest of Parquet files",
+     "Adds what is new in the source, as register does, and sees what was replaced or is gone "
+     "(--on-replaced, --on-missing). The source is the folders that are named, --glob, --from, "
+     "--manifest, or what firn.yaml says under lakes; without a TABLE every table there is synced. "
+     "What was added stands in a ledger beside the table's metadata, so that files come in once, "
+     "whatever compaction and deletes have made of them since. Without --yes it shows what it "
+     "would do.\n\n"
+     "A manifest names complete units, which are never split: --batch units make a commit, and the "
+     "rows of each must be as many as the manifest says. A run that was stopped goes on where it "
+     "was.",
+     firn_command_sync},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "

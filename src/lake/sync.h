@@ -21,7 +21,8 @@ typedef enum firn_lake_policy {
 
 typedef struct firn_sync_options {
     firn_lake_source source;
-    bool once; /**< register: what is missing from the source is no concern */
+    const char *ref; /**< NULL: main */
+    bool once;       /**< register: what is missing from the source is no concern */
     /* A table that is not there yet; ignored for one that is, but for `rules`, which also say where a spec's values stand in paths. */
     const char *location; /**< NULL: below the catalog's warehouse */
     int format_version;   /**< 0: 2 */
@@ -48,6 +49,7 @@ typedef struct firn_sync_finding {
     const char
         *reason; /**< why it is bad; replaced: what differs; NULL where there is nothing to say */
     const char *done; /**< "reported", "overwritten", "deleted", "left out"; NULL: nothing */
+    size_t snapshots; /**< retained ones that name the file; of replaced and missing ones */
 } firn_sync_finding;
 
 typedef struct firn_sync_commit {
@@ -61,12 +63,14 @@ typedef struct firn_sync_result {
     firn_arena *arena;
     bool creates, created, evolves;           /**< the table; its schema */
     const char *location, *metadata_location; /**< NULL: not there (yet) */
-    const char *schema_json, *spec_json;      /**< of a table that is to be made */
+    firn_table_metadata *
+        metadata; /**< owned; the table as the run leaves it, or (a preview) would; NULL: not known */
     size_t units_listed, units_known, units_pending, units_added;
     size_t files_listed, files_known, files_new, files_added, files_rolled_back;
     int64_t rows_added, rows_expected /* by the manifest; -1: unknown */, bytes_added;
     size_t proved_by_footer, proved_by_column, asserted;
     size_t partitions;
+    size_t stale_position_deletes; /**< delete files that may name files that were overwritten */
     size_t ledger_segments, ledger_entries;
     size_t footers_read;
     FIRN_VECTOR(firn_sync_finding) bad, replaced, missing;
@@ -76,8 +80,9 @@ typedef struct firn_sync_result {
 } firn_sync_result;
 
 /**
- * One run. `acts` false: looks at everything and changes nothing. Release `out` also after a failure: it says how far the run came.
- * INVALID: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved: nothing of that batch is committed. BLOCKED: replaced or missing files by policy. UNSAFE: the ledger is lost. CONFLICT, COMMIT_UNKNOWN as for any commit.
+ * One run. `acts` false: looks at everything and changes nothing; it fails where a run would. `catalog` NULL: there is none yet, so no table (only for a preview). Release `out` also after a failure: it says how far the run came.
+ * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, a location that won't do. UNSAFE:
+ * the ledger is lost. CONFLICT, COMMIT_UNKNOWN as for any commit.
  */
 firn_status firn_sync_run(firn_catalog *catalog, firn_storage *storage, firn_table_name name,
                           const char *display_name, const char *warehouse,

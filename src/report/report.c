@@ -82,6 +82,12 @@ firn_section *firn_section_child(firn_section *section, const char *key, const c
     return child;
 }
 
+firn_section *firn_section_quiet(firn_section *section, const char *key) {
+    firn_section *child = firn_section_child(section, key, NULL);
+    if (child != NULL) child->quiet = true;
+    return child;
+}
+
 firn_rows *firn_section_rows(firn_section *section, const char *key, const char *heading,
                              const firn_column *columns, size_t column_count, const char *empty) {
     if (section == NULL) return NULL;

@@ -92,6 +92,8 @@ firn_section *firn_report_root(firn_report *report);
 void firn_section_add(firn_section *section, const char *key, const char *label, firn_cell cell);
 /** Adds a section: an object in JSON; in text a block under `heading` (NULL: no heading, no indent). */
 firn_section *firn_section_child(firn_section *section, const char *key, const char *heading);
+/** Adds a section that only JSON has. */
+firn_section *firn_section_quiet(firn_section *section, const char *key);
 /**
  * Adds a list: an array of objects in JSON; in text an aligned table under `heading`, or the line `empty`
  * (nullable) when it gets no rows. `columns` is borrowed. `key` NULL: only in text; a heading "" and no

@@ -23,6 +23,7 @@ typedef struct firn_item {
 
 struct firn_section {
     firn_report *report;
+    bool quiet; /* only in JSON */
     FIRN_VECTOR(firn_item) items;
 };
 

@@ -216,6 +216,8 @@ static firn_status write_section(firn_report_sink *sink, const firn_section *sec
             FIRN_TRY(append_line(sink, item->cell.text, indent));
         } else if (item->kind == FIRN_ITEM_ROWS) {
             FIRN_TRY(write_rows(sink, item, indent, first));
+        } else if (item->section->quiet) {
+            /* Not for people. */
         } else if (item->label == NULL) {
             FIRN_TRY(write_section(sink, item->section, indent, first));
         } else {

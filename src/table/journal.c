@@ -263,6 +263,14 @@ static bool is_metadata_file(const char *location) {
            strcmp(location + length - (sizeof ending - 1), ending) == 0;
 }
 
+static firn_status remove_recorded(firn_storage *storage, const journal_content *content,
+                                   firn_error *error) {
+    for (size_t i = 0; i < content->locations.count; i++) {
+        FIRN_TRY(firn_storage_delete(storage, content->locations.items[i], error));
+    }
+    return FIRN_OK;
+}
+
 static firn_status remove_unreachable(firn_table *table, const journal_content *content,
                                       size_t *removed, firn_error *error) {
     firn_status status = FIRN_OK;
@@ -302,8 +310,9 @@ out:
     return status;
 }
 
-static firn_status settle(firn_journal *journal, firn_table *table, size_t *removed,
-                          firn_error *error) {
+/* `table` NULL: there is none, so nothing refers to anything. */
+static firn_status settle(firn_journal *journal, firn_table *table, firn_storage *storage,
+                          size_t *removed, firn_error *error) {
     journal_content content;
     firn_status status = load_content(journal->file, journal->path, &content, error);
     if (status != FIRN_OK || content.locations.count == 0) goto out;
@@ -321,7 +330,8 @@ static firn_status settle(firn_journal *journal, firn_table *table, size_t *remo
                          content.process);
         goto out;
     }
-    FIRN_CHECK(remove_unreachable(table, &content, removed, error));
+    FIRN_CHECK(table == NULL ? remove_recorded(storage, &content, error)
+                             : remove_unreachable(table, &content, removed, error));
 out:
     content_release(&content);
     return status;
@@ -344,10 +354,11 @@ static firn_status sync_folder_of(const char *path, firn_error *error) {
     return status;
 }
 
-firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_journal **out,
-                              size_t *removed, firn_error *error) {
+/* Opens and locks; a file that is not there is made if `flags` say so, else *out is NULL. */
+static firn_status open_locked(const firn_table *table, int flags, int64_t lock_timeout_ms,
+                               firn_journal **out, firn_error *error) {
     firn_status status = FIRN_OK;
-    if (removed != NULL) *removed = 0;
+    *out = NULL;
     firn_journal *journal = firn_alloc_zeroed(1, sizeof *journal);
     if (journal == NULL) return firn_fail_memory(error);
     journal->file = -1;
@@ -356,7 +367,8 @@ firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_j
         snprintf(journal->host, sizeof journal->host, "unknown");
     }
     FIRN_CHECK(journal_path(table, &journal->path, error));
-    journal->file = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    journal->file = open(journal->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (journal->file < 0 && errno == ENOENT && flags == 0) goto out;
     if (journal->file < 0) {
         status = firn_fail_errno(error, FIRN_INVALID, errno,
                                  "journal %s: can't be opened; set FIRN_STATE_DIR to a folder that "
@@ -365,9 +377,22 @@ firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_j
         goto out;
     }
     FIRN_CHECK(lock(journal, table, lock_timeout_ms, error));
+    *out = journal;
+    journal = NULL;
+out:
+    firn_journal_close(journal);
+    return status;
+}
+
+firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_journal **out,
+                              size_t *removed, firn_error *error) {
+    firn_status status = FIRN_OK;
+    firn_journal *journal = NULL;
+    if (removed != NULL) *removed = 0;
+    FIRN_CHECK(open_locked(table, O_CREAT, lock_timeout_ms, &journal, error));
     /* Whoever held the lock, or was killed, may have committed after this table was loaded. */
     FIRN_CHECK(firn_table_refresh(table, error));
-    FIRN_CHECK(settle(journal, table, removed, error));
+    FIRN_CHECK(settle(journal, table, table->storage, removed, error));
     FIRN_CHECK(start_over(journal, error));
     FIRN_CHECK(sync_folder_of(journal->path, error));
     *out = journal;
@@ -375,6 +400,27 @@ firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_j
 out:
     firn_journal_close(journal);
     return status;
+}
+
+firn_status firn_journal_open_new(firn_catalog *catalog, firn_table_name name,
+                                  const char *display_name, const char *location, bool must_exist,
+                                  int64_t lock_timeout_ms, firn_journal **out, firn_error *error) {
+    firn_table_metadata metadata = {.location = location, .table_uuid = "new"};
+    firn_table table = {
+        .catalog = catalog,
+        .namespace_name = (char *)(uintptr_t)name.namespace_name,
+        .name = (char *)(uintptr_t)name.name,
+        .display_name = (char *)(uintptr_t)display_name,
+        .metadata = &metadata,
+    };
+    return open_locked(&table, must_exist ? 0 : O_CREAT, lock_timeout_ms, out, error);
+}
+
+firn_status firn_journal_settle_new(firn_journal *journal, firn_table *table, firn_storage *storage,
+                                    firn_error *error) {
+    FIRN_TRY(settle(journal, table, storage, NULL, error));
+    FIRN_TRY(start_over(journal, error));
+    return sync_folder_of(journal->path, error);
 }
 
 firn_status firn_journal_add(firn_journal *journal, const char *location, firn_error *error) {

@@ -17,6 +17,17 @@ typedef struct firn_journal firn_journal;
 firn_status firn_journal_open(firn_table *table, int64_t lock_timeout_ms, firn_journal **out,
                               size_t *removed, firn_error *error);
 
+/**
+ * The journal of making a table, for as long as there is none that could have one: what it records is the new table's first metadata file. Opens and locks it; as above but for what an earlier run left, which stays until
+ * firn_journal_settle_new. `must_exist`: *out is NULL where no run on this host ever began to make this table here.
+ */
+firn_status firn_journal_open_new(firn_catalog *catalog, firn_table_name name,
+                                  const char *display_name, const char *location, bool must_exist,
+                                  int64_t lock_timeout_ms, firn_journal **out, firn_error *error);
+/** Removes what an earlier run recorded and `table` (as it is now that the journal is locked; NULL: the catalog has none) does not refer to. Empties the journal. */
+firn_status firn_journal_settle_new(firn_journal *journal, firn_table *table, firn_storage *storage,
+                                    firn_error *error);
+
 /** Records a location that is about to be created; durable when it returns. Thread-safe. */
 firn_status firn_journal_add(firn_journal *journal, const char *location, firn_error *error);
 

@@ -7,7 +7,7 @@ import kit
 def unknown_verbs(world):
     world.fails(2, 'unknown verb "compct"; the nearest one is compact', "compct", "x")
     world.fails(2, 'unknown verb "tabel"; the nearest one is tables', "tabel")
-    for verb in ("expire", "maintain", "remove-orphans", "sync", "view", "health"):
+    for verb in ("expire", "maintain", "remove-orphans", "view", "health"):
         world.fails(2, f"{verb} is not in this version of firn; the nearest verb is ", verb, "a.b")
     world.fails(2, "catalog rescue is not in this version", "catalog", "rescue", "x")
     world.fails(2, "config generate is not in this version", "config", "generate")

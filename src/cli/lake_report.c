@@ -1,0 +1,260 @@
+#include "cli/lake_report.h"
+
+#include "cli/exit_code.h"
+#include "report/format.h"
+#include "report/table_facts.h"
+
+/* Longer lists are cut in text. */
+#define LONGEST_LIST 20
+
+static firn_cell copied(firn_report *report, const char *text) {
+    return text == NULL ? firn_cell_null() : firn_cell_text(firn_report_copy(report, text));
+}
+
+static firn_cell counted(size_t count) {
+    return firn_cell_count((int64_t)count);
+}
+
+/* --- lists: whole in JSON, cut in text ----------------------------------------------------------- */
+
+typedef struct findings_list {
+    const char *key, *heading;
+    const firn_sync_finding *items;
+    size_t count;
+} findings_list;
+
+static void add_finding(firn_rows *rows, firn_report *report, const firn_sync_finding *finding) {
+    const firn_cell cells[] = {copied(report, finding->location), copied(report, finding->unit),
+                               copied(report, finding->reason), copied(report, finding->done),
+                               counted(finding->snapshots)};
+    firn_rows_add(rows, cells);
+}
+
+static void add_findings(firn_section *root, const findings_list *list) {
+    static const firn_column json[] = {
+        {"file", NULL}, {"unit", NULL}, {"reason", NULL}, {"done", NULL}, {"snapshots", NULL}};
+    static const firn_column text[] = {
+        {NULL, "file"}, {NULL, "unit"}, {NULL, "reason"}, {NULL, "done"}, {NULL, NULL}};
+    firn_report *report = firn_section_report(root);
+    firn_rows *rows = firn_section_rows(root, list->key, "", json, 5, NULL);
+    for (size_t i = 0; i < list->count; i++) add_finding(rows, report, &list->items[i]);
+    if (list->count == 0) return;
+    rows = firn_section_rows(root, NULL, list->heading, text, 5, NULL);
+    for (size_t i = 0; i < list->count && i < LONGEST_LIST; i++) {
+        add_finding(rows, report, &list->items[i]);
+    }
+    if (list->count > LONGEST_LIST) {
+        firn_section_line(root, "  and %zu more", list->count - LONGEST_LIST);
+    }
+}
+
+static void add_ignored(firn_section *root, const firn_sync_result *result) {
+    static const firn_column json[] = {{"file", NULL}, {"reason", NULL}};
+    static const firn_column text[] = {{NULL, "file"}, {NULL, "reason"}};
+    firn_report *report = firn_section_report(root);
+    firn_rows *all = firn_section_rows(root, "ignored", "", json, 2, NULL);
+    firn_rows *some = NULL;
+    if (result->ignored.count > 0) {
+        some = firn_section_rows(root, NULL, "Ignored", text, 2, NULL);
+    }
+    for (size_t i = 0; i < result->ignored.count; i++) {
+        const firn_cell cells[] = {copied(report, result->ignored.items[i].location),
+                                   copied(report, result->ignored.items[i].reason)};
+        firn_rows_add(all, cells);
+        if (i < LONGEST_LIST) firn_rows_add(some, cells);
+    }
+    if (result->ignored.count > LONGEST_LIST) {
+        firn_section_line(root, "  and %zu more", result->ignored.count - LONGEST_LIST);
+    }
+}
+
+static void add_columns(firn_section *root, const firn_sync_result *result) {
+    static const firn_column columns[] = {
+        {"column", "column"}, {"what", "what"}, {"file", "first seen in"}};
+    firn_report *report = firn_section_report(root);
+    bool none = result->surprises.count == 0;
+    firn_rows *rows = firn_section_rows(root, "columns", none ? NULL : "Columns", columns, 3, NULL);
+    for (size_t i = 0; i < result->surprises.count; i++) {
+        const firn_schema_surprise *surprise = &result->surprises.items[i];
+        const firn_cell cells[] = {copied(report, surprise->column), copied(report, surprise->what),
+                                   copied(report, surprise->location)};
+        firn_rows_add(rows, cells);
+    }
+}
+
+static void add_commits(firn_section *root, const firn_sync_result *result) {
+    static const firn_column json[] = {{"snapshot_id", NULL}, {"sequence_number", NULL},
+                                       {"units", NULL},       {"files", NULL},
+                                       {"rows", NULL},        {"bytes", NULL}};
+    static const firn_column text[] = {{NULL, "snapshot"}, {NULL, "sequence number"},
+                                       {NULL, "units"},    {NULL, "files"},
+                                       {NULL, "rows"},     {NULL, "size"}};
+    firn_rows *all = firn_section_rows(root, "commits", "", json, 6, NULL);
+    firn_rows *some = NULL;
+    size_t count = result->commits.count;
+    if (count > 0) some = firn_section_rows(root, NULL, "Commits", text, 6, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const firn_sync_commit *commit = &result->commits.items[i];
+        const firn_cell cells[] = {firn_cell_integer(commit->snapshot_id),
+                                   firn_cell_integer(commit->sequence_number),
+                                   counted(commit->units),
+                                   counted(commit->files),
+                                   firn_cell_count(commit->rows),
+                                   firn_cell_bytes(commit->bytes)};
+        firn_rows_add(all, cells);
+        if (i < LONGEST_LIST) firn_rows_add(some, cells);
+    }
+    if (count > LONGEST_LIST) firn_section_line(root, "  and %zu more", count - LONGEST_LIST);
+}
+
+/* --- facts --------------------------------------------------------------------------------------- */
+
+/* Programs are told what was added, people also what would be. */
+static void add_done(firn_section *section, bool shown, size_t count, bool preview) {
+    firn_section_add(section, "added", shown && !preview ? "added" : NULL,
+                     counted(preview ? 0 : count));
+    if (shown && preview) firn_section_add(section, NULL, "to be added", counted(count));
+}
+
+static void add_units(firn_section *root, const firn_sync_result *result, bool preview) {
+    bool shown = result->units_listed > 0;
+    firn_section *units = firn_section_child(root, "units", shown ? "Units" : NULL);
+    firn_section_add(units, "listed", shown ? "listed" : NULL, counted(result->units_listed));
+    firn_section_add(units, "known", shown ? "added before" : NULL, counted(result->units_known));
+    firn_section_add(units, "pending", shown ? "with new files" : NULL,
+                     counted(result->units_pending));
+    add_done(units, shown, result->units_added, preview);
+}
+
+static void add_files(firn_section *root, const firn_sync_result *result, bool preview) {
+    size_t rolled_back = result->files_rolled_back;
+    size_t ignored = result->ignored.count;
+    firn_section *files = firn_section_child(root, "files", "Files");
+    firn_section_add(files, "listed", "listed", counted(result->files_listed));
+    firn_section_add(files, "known", "added before", counted(result->files_known));
+    firn_section_add(files, "new", "new", counted(result->files_new));
+    add_done(files, true, result->files_added, preview);
+    firn_section_add(files, "rolled_back", rolled_back > 0 ? "undone by a roll-back" : NULL,
+                     counted(rolled_back));
+    firn_section_add(files, "ignored", ignored > 0 ? "ignored" : NULL, counted(ignored));
+}
+
+static void add_sums(firn_section *root, const firn_sync_result *result, bool preview) {
+    bool any = result->files_added > 0;
+    bool expected = result->rows_expected >= 0;
+    firn_section_add(root, "rows_added", any ? (preview ? "rows to add" : "rows added") : NULL,
+                     firn_cell_count(result->rows_added));
+    firn_section_add(root, "rows_expected", any && expected ? "rows by the manifest" : NULL,
+                     expected ? firn_cell_count(result->rows_expected) : firn_cell_null());
+    firn_section_add(root, "bytes_added", any ? "size" : NULL,
+                     firn_cell_bytes(result->bytes_added));
+    firn_section_add(root, "partitions", any ? "partitions" : NULL, counted(result->partitions));
+}
+
+static void add_proofs(firn_section *root, const firn_sync_result *result) {
+    bool any = result->files_added > 0;
+    firn_section *proof = firn_section_child(root, "proof", any ? "Partitions proved" : NULL);
+    firn_section_add(proof, "by_footer", any ? "by footers" : NULL,
+                     counted(result->proved_by_footer));
+    firn_section_add(proof, "by_column", any ? "by reading a column" : NULL,
+                     counted(result->proved_by_column));
+    firn_section_add(proof, "asserted", any ? "said by paths alone" : NULL,
+                     counted(result->asserted));
+    firn_section *ledger = firn_section_child(root, "ledger", NULL);
+    firn_section_add(ledger, "segments", NULL, counted(result->ledger_segments));
+    firn_section_add(ledger, "entries", NULL, counted(result->ledger_entries));
+    firn_section_add(root, "footers_read", NULL, counted(result->footers_read));
+    firn_section_add(root, "stale_position_deletes",
+                     result->stale_position_deletes > 0 ? "position delete files that no longer "
+                                                          "reach overwritten files"
+                                                        : NULL,
+                     counted(result->stale_position_deletes));
+}
+
+static void add_shape(firn_section *root, const firn_sync_result *result, bool shown) {
+    if (result->metadata == NULL) {
+        firn_section_add(root, "schema", NULL, firn_cell_null());
+        firn_section_add(root, "partition_spec", NULL, firn_cell_null());
+        return;
+    }
+    const firn_table_metadata *metadata = result->metadata;
+    if (!shown) {
+        /* What is there already is no news for people. */
+        firn_section *part = firn_section_quiet(root, "schema");
+        firn_facts_add_schema(part, metadata->schema);
+        part = firn_section_quiet(root, "partition_spec");
+        firn_facts_add_spec(part, metadata->default_spec, metadata->schema);
+        return;
+    }
+    firn_section *part = firn_section_child(root, "schema", "Schema");
+    firn_facts_add_schema(part, metadata->schema);
+    part = firn_section_child(root, "partition_spec", "Partition spec");
+    firn_facts_add_spec(part, metadata->default_spec, metadata->schema);
+}
+
+static void add_head(firn_section *root, const char *table, const firn_sync_result *result,
+                     bool preview) {
+    firn_report *report = firn_section_report(root);
+    const char *label = "location";
+    if (result->creates) label = preview ? "would be made at" : "made at";
+    firn_section_add(root, "table", "table", copied(report, table));
+    firn_section_add(root, "preview", NULL, firn_cell_boolean(preview));
+    firn_section_add(root, "creates", NULL, firn_cell_boolean(result->creates));
+    firn_section_add(root, "created", NULL, firn_cell_boolean(result->created));
+    firn_section_add(root, "evolves", result->evolves ? "schema changes" : NULL,
+                     firn_cell_boolean(result->evolves));
+    firn_section_add(root, "location", result->location == NULL ? NULL : label,
+                     copied(report, result->location));
+}
+
+static void add_failure(firn_section *root, firn_status status, const firn_error *failure) {
+    firn_report *report = firn_section_report(root);
+    firn_section *section = firn_section_child(root, "error", NULL);
+    firn_section_add(section, "code", NULL, firn_cell_text(firn_status_name(status)));
+    firn_section_add(section, "exit_code", NULL, firn_cell_integer(firn_exit_code(status)));
+    firn_section_add(section, "message", NULL, copied(report, failure->message));
+    firn_section_add(section, "retryable", NULL, firn_cell_boolean(failure->retryable));
+}
+
+static bool is_nothing(const firn_sync_result *result) {
+    return result->files_added == 0 && result->commits.count == 0 && result->bad.count == 0 &&
+           result->replaced.count == 0 && result->missing.count == 0 && !result->creates;
+}
+
+static void add_closing(firn_section *root, const firn_sync_result *result, bool preview,
+                        firn_status status) {
+    firn_section_line(root, "%s", "");
+    if (status == FIRN_OK && is_nothing(result)) {
+        firn_section_line(root, "Nothing to do.");
+    } else if (status == FIRN_OK && preview) {
+        firn_section_line(root, "Nothing was changed. Add --yes to do it.");
+    }
+    if (result->metadata_location != NULL) {
+        firn_section_line(root, "%s", result->metadata_location);
+    }
+}
+
+void firn_report_sync(firn_section *root, const char *table, const firn_sync_result *result,
+                      bool preview, firn_status status, const firn_error *failure) {
+    firn_report *report = firn_section_report(root);
+    const findings_list lists[] = {
+        {"bad", "Files that can't be added", result->bad.items, result->bad.count},
+        {"replaced", "Replaced since they were added", result->replaced.items,
+         result->replaced.count},
+        {"missing", "Added, and gone from the source", result->missing.items,
+         result->missing.count},
+    };
+    add_head(root, table, result, preview);
+    firn_section_add(root, "metadata_location", NULL, copied(report, result->metadata_location));
+    add_sums(root, result, preview);
+    add_units(root, result, preview);
+    add_files(root, result, preview);
+    add_proofs(root, result);
+    add_shape(root, result, result->creates || result->evolves);
+    add_columns(root, result);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) add_findings(root, &lists[i]);
+    add_ignored(root, result);
+    add_commits(root, result);
+    if (status != FIRN_OK) add_failure(root, status, failure);
+    add_closing(root, result, preview, status);
+}

@@ -1,0 +1,157 @@
+#include "lake/sync.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "lake/sync_internal.h"
+#include "table/version_hint.h"
+
+void firn_sync_result_release(firn_sync_result *result) {
+    firn_vector_release(&result->bad);
+    firn_vector_release(&result->replaced);
+    firn_vector_release(&result->missing);
+    firn_vector_release(&result->ignored);
+    firn_vector_release(&result->surprises);
+    firn_vector_release(&result->commits);
+    firn_table_metadata_free(result->metadata);
+    firn_arena_free(result->arena);
+    *result = (firn_sync_result){0};
+}
+
+static firn_status list_source(firn_sync_work *work, firn_error *error) {
+    firn_status status = firn_lake_list(work->storage, work->options->pool, &work->options->source,
+                                        &work->listing, error);
+    if (status == FIRN_INVALID && work->options->source.kind == FIRN_LAKE_MANIFEST) {
+        /* What the manifest says is wrong, not what was asked for. */
+        status = FIRN_BLOCKED;
+        if (error != NULL) error->code = status;
+    }
+    FIRN_TRY(status);
+    firn_sync_result *result = work->result;
+    result->files_listed = work->listing.file_count;
+    result->units_listed = work->listing.unit_count;
+    for (size_t i = 0; i < work->listing.ignored_count; i++) {
+        firn_lake_ignored ignored = {firn_sync_keep(work, work->listing.ignored[i].location),
+                                     work->listing.ignored[i].reason};
+        if (ignored.location == NULL) return firn_fail_memory(error);
+        FIRN_TRY(firn_vector_push(&result->ignored, error, ignored));
+    }
+    return FIRN_OK;
+}
+
+static firn_status prepare(firn_sync_work *work, void *context, firn_error *error) {
+    (void)context;
+    bool done = work->planned != NULL && firn_sync_plan_holds(work);
+    return done ? FIRN_OK : firn_sync_prepare(work, error);
+}
+
+static firn_status read_footers(firn_sync_work *work, firn_error *error) {
+    if (work->file_count == 0) return FIRN_OK;
+    FIRN_TRY(firn_lake_footers_new(work->storage, work->options->pool, work->files,
+                                   work->file_count, firn_sync_memory(work, 2), &work->footers,
+                                   error));
+    return firn_sync_try(work, prepare, NULL, error);
+}
+
+static firn_status run(firn_sync_work *work, firn_error *error) {
+    /* What arrives after the listing is the next run's. */
+    FIRN_TRY(firn_lake_layout_new(work->options->rules, work->options->rule_count, &work->layout,
+                                  error));
+    FIRN_TRY(list_source(work, error));
+    FIRN_TRY(firn_sync_open_table(work, error));
+    FIRN_TRY(firn_sync_load_ledger(work, error));
+    FIRN_TRY(firn_sync_classify(work, error));
+    FIRN_TRY(firn_sync_check_policies(work, error));
+    FIRN_TRY(read_footers(work, error));
+    work->result->creates = work->table == NULL && work->planned != NULL;
+    FIRN_TRY(firn_sync_apply_policies(work, error));
+    FIRN_TRY(firn_sync_batches(work, error));
+    return firn_sync_save_ledger(work, error);
+}
+
+/* --- what the result says at the end, whatever became of the run --------------------------------- */
+
+static void tell_table(firn_sync_work *work) {
+    firn_sync_result *result = work->result;
+    const firn_table_metadata *metadata = work->planned;
+    if (metadata == NULL && work->table != NULL) metadata = work->table->metadata;
+    if (work->acts && work->table != NULL) metadata = work->table->metadata;
+    if (metadata != NULL) {
+        (void)firn_table_metadata_from_json(json_incref(metadata->json), "the table",
+                                            &result->metadata, NULL);
+    }
+    if (work->table == NULL) return;
+    result->location = firn_sync_keep(work, work->table->metadata->location);
+    result->metadata_location = firn_sync_keep(work, work->table->pointer.metadata_location);
+    if (work->ledger == NULL) return;
+    result->ledger_entries = firn_ledger_count(work->ledger);
+    result->ledger_segments = firn_ledger_segment_count(work->ledger);
+}
+
+static void tell(firn_sync_work *work) {
+    uint64_t files = 0, reads = 0;
+    if (work->footers != NULL) firn_lake_footers_count(work->footers, &files, &reads);
+    work->result->footers_read = (size_t)files;
+    tell_table(work);
+}
+
+/* For readers that are given the table's folder; the commits stand whether or not it can be written. */
+static void write_hint(firn_sync_work *work) {
+    firn_error problem;
+    firn_error_clear(&problem);
+    if (!work->acts || work->table == NULL || work->result->commits.count == 0) return;
+    if (firn_table_refresh_version_hint(work->table, true, &problem) == FIRN_OK) return;
+    firn_log_warning("table %s: version-hint.text can't be written: %s", work->display_name,
+                     problem.message);
+}
+
+static void release(firn_sync_work *work, firn_status status) {
+    if (work->journal != NULL) firn_journal_end(work->journal, work->storage, status);
+    firn_journal_close(work->journal);
+    firn_sync_plan_release(work);
+    firn_lake_footers_free(work->footers);
+    firn_lake_layout_free(work->layout);
+    firn_ledger_free(work->ledger);
+    firn_table_close(work->table);
+    firn_map_free(work->walked);
+    firn_vector_release(&work->adopted);
+    firn_vector_release(&work->adopted_units);
+    firn_vector_release(&work->batches);
+    firn_vector_release(&work->replaced_files);
+    firn_vector_release(&work->replaced_entries);
+    firn_vector_release(&work->missing_entries);
+    if (work->listing.arena != NULL) firn_lake_listing_release(&work->listing);
+    firn_arena_free(work->arena);
+}
+
+firn_status firn_sync_run(firn_catalog *catalog, firn_storage *storage, firn_table_name name,
+                          const char *display_name, const char *warehouse,
+                          const firn_sync_options *options, bool acts, firn_sync_result *out,
+                          firn_error *error) {
+    *out = (firn_sync_result){.rows_expected = -1, .arena = firn_arena_new()};
+    firn_sync_options given = *options;
+    if (given.memory_bytes <= 0) given.memory_bytes = firn_machine_memory() / 4;
+    firn_sync_work work = {.catalog = catalog,
+                           .storage = storage,
+                           .name = name,
+                           .display_name = display_name,
+                           .warehouse = warehouse,
+                           .options = &given,
+                           .acts = acts,
+                           .result = out,
+                           .arena = firn_arena_new()};
+    firn_status status = FIRN_OK;
+    /* Messages are kept as reasons: there must be one. */
+    firn_error own;
+    firn_error_clear(&own);
+    if (out->arena == NULL || work.arena == NULL) {
+        status = firn_fail_memory(&own);
+    } else {
+        status = run(&work, &own);
+        write_hint(&work);
+        tell(&work);
+    }
+    release(&work, status);
+    if (status != FIRN_OK && error != NULL) *error = own;
+    return status;
+}

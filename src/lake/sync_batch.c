@@ -1,0 +1,422 @@
+/* Batches of files, each of which becomes one snapshot together with what the ledger says of it. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "lake/sync_internal.h"
+#include "table/commit.h"
+#include "table/manifest_batch.h"
+#include "table/update.h"
+
+/* --- what a batch adds ------------------------------------------------------------------------- */
+
+typedef struct batch_sums {
+    size_t units, files;
+    int64_t rows, bytes;
+    int64_t expected; /* -1: unknown */
+} batch_sums;
+
+/* With --skip-bad a unit with a bad file is left out as a whole. */
+static bool is_left_out(const firn_sync_work *work, const firn_sync_unit *unit) {
+    if (!work->options->skip_bad) return false;
+    for (size_t i = 0; i < unit->count; i++) {
+        if (work->facts[unit->first + i].state == FIRN_SYNC_BAD) return true;
+    }
+    return false;
+}
+
+static firn_status add_rows(int64_t *sum, int64_t rows, firn_error *error) {
+    if (!__builtin_add_overflow(*sum, rows, sum)) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT, "row counts overflow");
+}
+
+/* Rows of the files that the unit had before, as the ledger knows them; -1: not known of one. */
+static firn_status rows_before(const firn_sync_work *work, const firn_sync_unit *unit, int64_t *sum,
+                               firn_error *error) {
+    const firn_lake_unit *listed = &work->listing.units[unit->unit];
+    *sum = 0;
+    for (size_t i = 0; i < listed->file_count && work->ledger != NULL; i++) {
+        const firn_lake_file *file = &work->listing.files[listed->first_file + i];
+        const firn_ledger_entry *entry = firn_ledger_find(work->ledger, file->location);
+        if (entry == NULL || entry->removed) continue;
+        if (entry->rows < 0) {
+            *sum = -1;
+            return FIRN_OK;
+        }
+        FIRN_TRY(add_rows(sum, entry->rows, error));
+    }
+    return FIRN_OK;
+}
+
+/* The unit's rows must be as many as the manifest says. */
+static firn_status reconcile(const firn_sync_work *work, const firn_sync_unit *unit,
+                             firn_error *error) {
+    const firn_lake_unit *listed = &work->listing.units[unit->unit];
+    int64_t sum = 0;
+    if (listed->rows < 0) return FIRN_OK;
+    FIRN_TRY(rows_before(work, unit, &sum, error));
+    if (sum < 0) return FIRN_OK;
+    for (size_t i = 0; i < unit->count; i++) {
+        const firn_sync_fact *fact = &work->facts[unit->first + i];
+        if (fact->state == FIRN_SYNC_PENDING) FIRN_TRY(add_rows(&sum, fact->rows, error));
+    }
+    if (sum == listed->rows) return FIRN_OK;
+    return firn_fail(error, FIRN_BLOCKED,
+                     "unit %s: its files have %lld rows, the manifest says %lld; nothing of its "
+                     "batch was added",
+                     listed->name, (long long)sum, (long long)listed->rows);
+}
+
+static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t count,
+                              firn_error *error) {
+    size_t bad = 0;
+    size_t where = 0;
+    for (size_t i = first; i < first + count; i++) {
+        if (work->facts[i].state != FIRN_SYNC_BAD) continue;
+        if (bad++ == 0) where = i;
+    }
+    if (bad == 0) return FIRN_OK;
+    const char *reason = "";
+    for (size_t i = 0; i < work->result->bad.count; i++) {
+        const firn_sync_finding *finding = &work->result->bad.items[i];
+        if (strcmp(finding->location, work->files[where].location) == 0) reason = finding->reason;
+    }
+    bool named = strstr(reason, work->files[where].location) != NULL;
+    return firn_fail(error, FIRN_BLOCKED,
+                     "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",
+                     bad, bad == 1 ? "" : "s", named ? "" : work->files[where].location,
+                     named ? "" : ": ", reason);
+}
+
+/* Fails where nothing of the batch may be committed; else adds up what there is to commit. */
+static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batch, batch_sums *sums,
+                               firn_error *error) {
+    *sums = (batch_sums){.expected = -1};
+    if (!work->options->skip_bad) FIRN_TRY(refuse_bad(work, batch->first, batch->count, error));
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const firn_sync_unit *unit = &work->units[batch->first_unit + i];
+        if (is_left_out(work, unit)) {
+            for (size_t j = 0; j < unit->count; j++) {
+                work->facts[unit->first + j].state = FIRN_SYNC_BAD;
+            }
+            continue;
+        }
+        FIRN_TRY(reconcile(work, unit, error));
+        int64_t expected = work->listing.units[unit->unit].rows;
+        sums->units++;
+        if (expected < 0) continue;
+        if (sums->expected < 0) sums->expected = 0;
+        FIRN_TRY(add_rows(&sums->expected, expected, error));
+    }
+    for (size_t i = batch->first; i < batch->first + batch->count; i++) {
+        if (work->facts[i].state != FIRN_SYNC_PENDING) continue;
+        sums->files++;
+        FIRN_TRY(add_rows(&sums->rows, work->facts[i].rows, error));
+        FIRN_TRY(add_rows(&sums->bytes, work->files[i].size, error));
+    }
+    return FIRN_OK;
+}
+
+/* --- the ledger's part ------------------------------------------------------------------------- */
+
+static firn_status set_unit_property(firn_sync_work *work, const char *const *units, size_t count,
+                                     firn_arena *arena, json_t *properties, firn_error *error) {
+    const char *name = work->options->unit_property;
+    const char *text = NULL;
+    if (name == NULL || count == 0) return FIRN_OK;
+    FIRN_TRY(firn_unit_property_add(firn_table_metadata_property(work->table->metadata, name),
+                                    units, count, arena, &text, error));
+    return firn_json_set_text(properties, name, text, error);
+}
+
+static int64_t next_sequence_number(const firn_table_metadata *metadata) {
+    return metadata->format_version == 1 ? 0 : metadata->last_sequence_number + 1;
+}
+
+firn_status firn_sync_ledger_properties(firn_sync_work *work, const firn_ledger_entry *entries,
+                                        size_t count, int64_t snapshot_id, firn_arena *arena,
+                                        json_t **out, const char **text, firn_error *error) {
+    json_t *properties = json_object();
+    if (properties == NULL) return firn_fail_memory(error);
+    firn_status status =
+        firn_ledger_write(work->ledger, work->table, work->journal, entries, count, snapshot_id,
+                          next_sequence_number(work->table->metadata), arena, text, error);
+    if (status == FIRN_OK) {
+        const char *key = firn_ledger_property_key(work->table->ref, arena);
+        status = key == NULL ? firn_fail_memory(error)
+                             : firn_json_set_text(properties, key, *text, error);
+    }
+    if (status == FIRN_OK) {
+        *out = properties;
+    } else {
+        json_decref(properties);
+    }
+    return status;
+}
+
+/* --- one commit -------------------------------------------------------------------------------- */
+
+typedef struct append_run {
+    firn_sync_work *work;
+    const firn_sync_batch *batch;
+    firn_manifest_batch *manifests;
+    const firn_added_manifests *added;
+    firn_arena *arena;   /* for the commit */
+    firn_arena *scratch; /* for one entry */
+    FIRN_VECTOR(firn_ledger_entry) entries;
+    FIRN_VECTOR(const char *) units;
+    FIRN_VECTOR(const char *) texts; /* of the ledger, one for each time the change was built */
+    json_t *properties;
+    firn_summary_item summary;
+} append_run;
+
+static firn_status add_entry(void *context, const firn_lake_footer *footer, firn_error *error) {
+    append_run *run = context;
+    firn_sync_work *work = run->work;
+    const firn_sync_fact *fact = &work->facts[footer->index];
+    firn_data_file file = {0};
+    if (fact->state != FIRN_SYNC_PENDING) return FIRN_OK;
+    FIRN_TRY(firn_cancel_check(error));
+    firn_status status = firn_sync_entry(work, footer, run->scratch, &file, error);
+    if (status == FIRN_OK) status = firn_manifest_batch_add(run->manifests, &file, error);
+    firn_arena_clear(run->scratch);
+    FIRN_TRY(status);
+    firn_ledger_entry entry = firn_sync_entry_of(work, footer->file, fact->rows);
+    return firn_vector_push(&run->entries, error, entry);
+}
+
+/* Those of the batch's units of which all files are in the table once it is committed. */
+static firn_status name_units(append_run *run, firn_error *error) {
+    firn_sync_work *work = run->work;
+    run->units.count = 0;
+    for (size_t i = 0; i < run->batch->unit_count; i++) {
+        const firn_sync_unit *unit = &work->units[run->batch->first_unit + i];
+        bool whole = true;
+        for (size_t j = 0; j < unit->count; j++) {
+            whole = whole && work->facts[unit->first + j].state != FIRN_SYNC_BAD;
+        }
+        if (!whole) continue;
+        FIRN_TRY(firn_vector_push(&run->units, error, work->listing.units[unit->unit].name));
+    }
+    return FIRN_OK;
+}
+
+/* The manifests hold as long as none of their files came in by another way. */
+static firn_status check_moved(append_run *run, firn_error *error) {
+    firn_sync_work *work = run->work;
+    size_t pending = 0;
+    FIRN_TRY(firn_sync_load_ledger(work, error));
+    FIRN_TRY(firn_sync_drop_taken(work, error));
+    for (size_t i = 0; i < run->batch->count; i++) {
+        pending += work->facts[run->batch->first + i].state == FIRN_SYNC_PENDING ? 1 : 0;
+    }
+    if (pending == run->entries.count && firn_sync_plan_holds(work)) return FIRN_OK;
+    return firn_fail(error, FIRN_CONFLICT,
+                     "table %s: another writer added some of the same files, or changed the table, "
+                     "meanwhile; run this again",
+                     work->display_name);
+}
+
+/* Called again when others committed: what they added must not be added twice. */
+static firn_status build_change(void *context, firn_table *table, bool moved,
+                                firn_file_change *change, firn_error *error) {
+    append_run *run = context;
+    firn_sync_work *work = run->work;
+    (void)table;
+    if (moved) FIRN_TRY(check_moved(run, error));
+    json_decref(run->properties);
+    run->properties = NULL;
+    const char *text = NULL;
+    FIRN_TRY(firn_sync_ledger_properties(work, run->entries.items, run->entries.count,
+                                         run->added->snapshot_id, run->arena, &run->properties,
+                                         &text, error));
+    FIRN_TRY(firn_vector_push(&run->texts, error, text));
+    FIRN_TRY(name_units(run, error));
+    FIRN_TRY(set_unit_property(work, run->units.items, run->units.count, run->arena,
+                               run->properties, error));
+    run->summary = (firn_summary_item){FIRN_LEDGER_PROPERTY, text};
+    *change = (firn_file_change){
+        .operation = "append",
+        .added_manifests = run->added,
+        .properties = run->properties,
+        .summary = &run->summary,
+        .summary_count = 1,
+    };
+    return FIRN_OK;
+}
+
+firn_status firn_sync_note_commit(firn_sync_work *work, const firn_sync_commit *commit,
+                                  firn_error *error) {
+    work->adopted.count = 0;
+    work->adopted_units.count = 0;
+    work->ledger_grew = false;
+    return firn_vector_push(&work->result->commits, error, *commit);
+}
+
+static bool names_segment(const firn_ledger_property *property, const char *segment) {
+    for (size_t i = 0; i < property->segment_count; i++) {
+        if (strcmp(property->segments[i], segment) == 0) return true;
+    }
+    return false;
+}
+
+/* Segments that were written for states of the table that others then changed. What can't be deleted does no harm. */
+static void remove_abandoned(const append_run *run) {
+    firn_ledger_property last = {0}, earlier = {0};
+    const firn_sync_work *work = run->work;
+    size_t count = run->texts.count;
+    if (count < 2) return;
+    const char *text = run->texts.items[count - 1];
+    if (firn_ledger_property_parse(text, run->arena, &last, NULL) != FIRN_OK) return;
+    for (size_t i = 0; i + 1 < count; i++) {
+        text = run->texts.items[i];
+        if (firn_ledger_property_parse(text, run->arena, &earlier, NULL) != FIRN_OK) continue;
+        for (size_t j = 0; j < earlier.segment_count; j++) {
+            const char *segment = earlier.segments[j];
+            bool ours = firn_journal_has(work->journal, segment);
+            if (!ours || names_segment(&last, segment)) continue;
+            (void)firn_storage_delete(work->storage, segment, NULL);
+        }
+    }
+}
+
+static firn_status append(append_run *run, const batch_sums *sums, firn_error *error) {
+    firn_sync_work *work = run->work;
+    firn_change_source source = {build_change, run};
+    firn_commit_result result = {0};
+    FIRN_TRY(
+        firn_manifest_batch_new(work->table, firn_sync_memory(work, 4), &run->manifests, error));
+    FIRN_TRY(firn_lake_footers_visit(work->footers, run->batch->first, run->batch->count, add_entry,
+                                     run, error));
+    FIRN_TRY(firn_manifest_batch_finish(run->manifests, work->journal, &run->added, error));
+    FIRN_TRY(firn_table_commit_changes(work->table, work->journal, &source, &result, error));
+    remove_abandoned(run);
+    FIRN_TRY(firn_journal_done(work->journal, error));
+    firn_sync_commit commit = {
+        .snapshot_id = result.snapshot_id,
+        .sequence_number = result.sequence_number,
+        .units = sums->units,
+        .files = sums->files,
+        .rows = sums->rows,
+        .bytes = sums->bytes,
+    };
+    return firn_sync_note_commit(work, &commit, error);
+}
+
+static firn_status run_append(firn_sync_work *work, const firn_sync_batch *batch,
+                              const batch_sums *sums, firn_error *error) {
+    append_run run = {.work = work, .batch = batch};
+    firn_status status = FIRN_OK;
+    run.arena = firn_arena_new();
+    run.scratch = firn_arena_new();
+    if (run.arena == NULL || run.scratch == NULL) {
+        status = firn_fail_memory(error);
+    } else {
+        status = append(&run, sums, error);
+    }
+    firn_manifest_batch_free(run.manifests);
+    firn_vector_release(&run.entries);
+    firn_vector_release(&run.units);
+    firn_vector_release(&run.texts);
+    json_decref(run.properties);
+    firn_arena_free(run.arena);
+    firn_arena_free(run.scratch);
+    return status;
+}
+
+typedef struct batch_step {
+    const firn_sync_batch *batch;
+    batch_sums sums;
+} batch_step;
+
+static firn_status try_batch(firn_sync_work *work, void *context, firn_error *error) {
+    batch_step *step = context;
+    FIRN_TRY(check_batch(work, step->batch, &step->sums, error));
+    if (step->sums.files == 0) return FIRN_OK;
+    if (work->table == NULL) {
+        FIRN_TRY(firn_sync_create(work, error));
+        FIRN_TRY(firn_sync_load_ledger(work, error));
+    }
+    FIRN_TRY(firn_sync_update_table(work, error));
+    return run_append(work, step->batch, &step->sums, error);
+}
+
+static void count_batch(firn_sync_work *work, const firn_sync_batch *batch,
+                        const batch_sums *sums) {
+    firn_sync_result *result = work->result;
+    result->units_added += sums->units;
+    result->files_added += sums->files;
+    result->rows_added += sums->rows;
+    result->bytes_added += sums->bytes;
+    if (sums->expected >= 0) {
+        if (result->rows_expected < 0) result->rows_expected = 0;
+        result->rows_expected += sums->expected;
+    }
+    for (size_t i = batch->first; i < batch->first + batch->count; i++) {
+        firn_sync_fact *fact = &work->facts[i];
+        if (fact->state != FIRN_SYNC_PENDING) continue;
+        fact->state = FIRN_SYNC_DONE;
+        if (!fact->tuple->counted) result->partitions++;
+        fact->tuple->counted = true;
+        result->proved_by_footer += fact->proof == FIRN_LAKE_PROVED_BY_FOOTER ? 1 : 0;
+        result->proved_by_column += fact->proof == FIRN_LAKE_PROVED_BY_COLUMN ? 1 : 0;
+        result->asserted += fact->proof == FIRN_LAKE_ASSERTED ? 1 : 0;
+    }
+}
+
+firn_status firn_sync_batches(firn_sync_work *work, firn_error *error) {
+    for (size_t i = 0; i < work->batches.count; i++) {
+        const firn_sync_batch *batch = &work->batches.items[i];
+        batch_step step = {.batch = batch};
+        FIRN_TRY(firn_cancel_check(error));
+        if (work->acts) {
+            FIRN_TRY(firn_sync_try(work, try_batch, &step, error));
+        } else {
+            FIRN_TRY(check_batch(work, batch, &step.sums, error));
+        }
+        count_batch(work, batch, &step.sums);
+        if (work->acts && step.sums.files > 0) FIRN_TRY(firn_sync_load_ledger(work, error));
+    }
+    return FIRN_OK;
+}
+
+/* --- what was adopted, when there is nothing to append ------------------------------------------ */
+
+typedef struct ledger_update {
+    firn_sync_work *work;
+    firn_arena *arena;
+    const char *text;
+} ledger_update;
+
+static firn_status build_ledger(void *context, const firn_table *table, firn_table_update *update,
+                                firn_error *error) {
+    ledger_update *run = context;
+    firn_sync_work *work = run->work;
+    const char *key = firn_ledger_property_key(table->ref, run->arena);
+    if (key == NULL) return firn_fail_memory(error);
+    const char *present = firn_table_metadata_property(table->metadata, key);
+    int64_t head = table->snapshot == NULL ? 0 : table->snapshot->snapshot_id;
+    json_t *properties = NULL;
+    if (present != NULL && run->text != NULL && strcmp(present, run->text) == 0) return FIRN_OK;
+    FIRN_TRY(firn_sync_ledger_properties(work, NULL, 0, head, run->arena, &properties, &run->text,
+                                         error));
+    return firn_update_set_properties(update, properties, error);
+}
+
+firn_status firn_sync_save_ledger(firn_sync_work *work, firn_error *error) {
+    bool changed = false;
+    if (!work->acts || !work->ledger_grew || work->table == NULL) return FIRN_OK;
+    ledger_update run = {work, firn_arena_new(), NULL};
+    if (run.arena == NULL) return firn_fail_memory(error);
+    firn_update_source source = {build_ledger, &run};
+    firn_status status =
+        firn_table_commit_update(work->table, work->journal, &source, &changed, error);
+    if (status == FIRN_OK) status = firn_journal_done(work->journal, error);
+    if (status == FIRN_OK) {
+        work->ledger_grew = false;
+        work->adopted.count = 0;
+        status = firn_sync_load_ledger(work, error);
+    }
+    firn_arena_free(run.arena);
+    return status;
+}

@@ -1,0 +1,191 @@
+/** A run of sync, as its steps share it; not for other folders. */
+#ifndef FIRN_LAKE_SYNC_INTERNAL_H
+#define FIRN_LAKE_SYNC_INTERNAL_H
+
+#include "base/map.h"
+#include "data/projection.h"
+#include "lake/columns.h"
+#include "lake/entry.h"
+#include "lake/footers.h"
+#include "lake/sync.h"
+
+/** What becomes of a file that is to be read. */
+typedef enum firn_sync_state {
+    FIRN_SYNC_PENDING,
+    FIRN_SYNC_BAD,   /**< can't be added; result->bad says why */
+    FIRN_SYNC_TAKEN, /**< another run added it meanwhile */
+    FIRN_SYNC_DONE   /**< committed (a preview: would be) */
+} firn_sync_state;
+
+/** A partition. */
+typedef struct firn_sync_tuple {
+    const firn_value *values;
+    bool counted; /**< in result->partitions */
+} firn_sync_tuple;
+
+/** What is known of a file that is to be read. */
+typedef struct firn_sync_fact {
+    firn_sync_state state;
+    bool overwrites; /**< a replaced file: its live entry goes */
+    firn_lake_proof proof;
+    int64_t rows;
+    firn_sync_tuple *tuple; /**< proved; shared by the files of a partition */
+} firn_sync_fact;
+
+/** A run of files that are added by one commit: whole units, or all files. */
+typedef struct firn_sync_batch {
+    size_t first, count;           /**< of work->files */
+    size_t first_unit, unit_count; /**< of work->units */
+} firn_sync_batch;
+
+/** A unit with files to add. */
+typedef struct firn_sync_unit {
+    uint32_t unit;       /**< of the listing */
+    size_t first, count; /**< of work->files */
+} firn_sync_unit;
+
+/** Files that have the same columns. */
+typedef struct firn_sync_shape {
+    firn_lake_columns columns;
+    const firn_lake_entry_plan *plan;
+} firn_sync_shape;
+
+typedef struct firn_sync_work {
+    firn_catalog *catalog; /**< NULL: none yet */
+    firn_storage *storage;
+    firn_table_name name;
+    const char *display_name, *warehouse;
+    const firn_sync_options *options;
+    bool acts;
+    firn_sync_result *result;
+    firn_arena *arena; /**< for the run */
+
+    firn_lake_listing listing;
+    firn_lake_layout *layout;
+    firn_table *table; /**< NULL: not there (yet) */
+    firn_journal *journal;
+    firn_ledger *ledger;
+    bool ledger_grew; /**< something was adopted that the next commit has to write */
+    FIRN_VECTOR(firn_ledger_entry) adopted;
+    FIRN_VECTOR(const char *) adopted_units;
+
+    /* Files to read: new ones, by unit, then those that overwrite. */
+    firn_lake_file *files;
+    firn_sync_fact *facts;
+    size_t file_count, new_count;
+    firn_sync_unit *units;
+    size_t unit_count;
+    FIRN_VECTOR(firn_sync_batch) batches;
+    firn_lake_footers *footers;
+
+    /* Replaced and missing files on which a policy acts: entries of the ledger as it was when the run began. */
+    FIRN_VECTOR(const firn_lake_file *) replaced_files;
+    FIRN_VECTOR(firn_ledger_entry) replaced_entries;
+    FIRN_VECTOR(firn_ledger_entry) missing_entries;
+
+    /* What files are planned against; renewed when the table's schema or spec changed. */
+    firn_schema_union *schemas;
+    firn_table_metadata *planned;
+    firn_arena *plan_arena;
+    const firn_name_mapping *mapping;
+    char *mapping_text; /**< to be set; NULL: stays */
+    const firn_lake_binding *binding;
+    firn_map *shapes; /**< by firn_lake_columns_key */
+    firn_map *tuples; /**< by firn_value_key; in `plan_arena` */
+    int32_t base_schema_id, base_spec_id;
+    bool must_update; /**< schema or mapping, before the next append */
+
+    firn_map *walked; /**< manifests whose live files were looked at */
+} firn_sync_work;
+
+/* sync_table.c */
+/** Opens the table where there is one. */
+firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error);
+/** Where a new table goes, checked against the source; in `arena`. */
+firn_status firn_sync_new_location(firn_sync_work *work, const char **out, firn_error *error);
+/** Makes the planned table, and opens it. EXISTS: another one came first. */
+firn_status firn_sync_create(firn_sync_work *work, firn_error *error);
+/** Brings schema and name mapping of the table to what is planned. CONFLICT: the table has moved on, plan anew. */
+firn_status firn_sync_update_table(firn_sync_work *work, firn_error *error);
+
+/* sync_plan.c */
+/** Loads the ledger, with what is adopted. */
+firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error);
+/** Tells new, known, replaced and missing files, and cuts the new ones into batches. */
+firn_status firn_sync_classify(firn_sync_work *work, firn_error *error);
+/** After others committed: files that they added are not ours to add any more. */
+firn_status firn_sync_drop_taken(firn_sync_work *work, firn_error *error);
+/** The ledger's entry for a file; its snapshot is filled in by who writes it. */
+firn_ledger_entry firn_sync_entry_of(const firn_sync_work *work, const firn_lake_file *file,
+                                     int64_t rows);
+/** A copy that lives as long as the result; NULL for NULL, or when memory is out. */
+const char *firn_sync_keep(firn_sync_work *work, const char *text);
+const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file *file);
+
+/* sync_live.c */
+/** A live file that is the same as one asked for. */
+typedef struct firn_sync_live {
+    bool live;
+    int64_t snapshot_id, sequence_number, size, rows;
+} firn_sync_live;
+/** Looks which of the files are live now. Manifests that were walked before are not read again: what was live in them was told then. */
+firn_status firn_sync_find_live(firn_sync_work *work, const firn_lake_file *const *files,
+                                size_t count, firn_sync_live *out, firn_error *error);
+
+/* sync_schema.c */
+/** Reads footers, finds the schema, the spec and each file's partition. */
+firn_status firn_sync_prepare(firn_sync_work *work, firn_error *error);
+/** Whether the table is still what files were planned against. */
+bool firn_sync_plan_holds(const firn_sync_work *work);
+void firn_sync_plan_release(firn_sync_work *work);
+/** Notes a file as bad. */
+firn_status firn_sync_add_bad(firn_sync_work *work, size_t index, const char *reason,
+                              firn_error *error);
+
+/* sync_entry.c */
+/** How to read files with the columns of `footer`. INVALID and the like: the file can't be read as the table. */
+firn_status firn_sync_shape_of(firn_sync_work *work, const firn_lake_footer *footer,
+                               const firn_sync_shape **out, firn_error *error);
+/** Proves partitions of pending files. */
+firn_status firn_sync_prove(firn_sync_work *work, firn_error *error);
+/** The manifest entry of a file whose partition was proved; in `arena`. */
+firn_status firn_sync_entry(firn_sync_work *work, const firn_lake_footer *footer, firn_arena *arena,
+                            firn_data_file *out, firn_error *error);
+
+/* sync_retry.c */
+typedef firn_status (*firn_sync_step)(firn_sync_work *work, void *context, firn_error *error);
+/** Runs a step that ends with a commit, again after what may pass by itself: the table is loaded and looked at anew before. */
+firn_status firn_sync_try(firn_sync_work *work, firn_sync_step step, void *context,
+                          firn_error *error);
+/** Files that others added since are dropped, and if need be all is planned anew. */
+firn_status firn_sync_follow(firn_sync_work *work, firn_error *error);
+
+/* sync_batch.c */
+/** Adds the batches, each in a commit of its own; a preview only counts them. */
+firn_status firn_sync_batches(firn_sync_work *work, firn_error *error);
+/** Another commit of ours is in the table. */
+firn_status firn_sync_note_commit(firn_sync_work *work, const firn_sync_commit *commit,
+                                  firn_error *error);
+/** Records what was adopted, if no commit did. */
+firn_status firn_sync_save_ledger(firn_sync_work *work, firn_error *error);
+/** What a ledger commit sets: the properties (owned by the caller) for the entries that are added. */
+firn_status firn_sync_ledger_properties(firn_sync_work *work, const firn_ledger_entry *entries,
+                                        size_t count, int64_t snapshot_id, firn_arena *arena,
+                                        json_t **out, const char **text, firn_error *error);
+
+/* sync_policy.c */
+/** Fails for replaced and missing files whose policy is error, or acts on those of the other policies, in one commit. */
+firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error);
+firn_status firn_sync_apply_policies(firn_sync_work *work, firn_error *error);
+
+static inline size_t firn_sync_memory(const firn_sync_work *work, unsigned parts) {
+    return (size_t)work->options->memory_bytes / parts;
+}
+
+/** Whether a failure is the file's, not the run's. */
+static inline bool firn_sync_is_files_fault(firn_status status) {
+    return status == FIRN_INVALID || status == FIRN_CORRUPT || status == FIRN_UNSUPPORTED ||
+           status == FIRN_NOT_FOUND || status == FIRN_LIMIT || status == FIRN_CONFLICT;
+}
+
+#endif

@@ -1,0 +1,450 @@
+/* What is new in a source, what was added before, what was replaced and what is gone. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lake/sync_internal.h"
+
+#define DEFAULT_BATCH 5
+
+const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file *file) {
+    return file->unit == FIRN_LAKE_NO_UNIT ? NULL : work->listing.units[file->unit].name;
+}
+
+firn_ledger_entry firn_sync_entry_of(const firn_sync_work *work, const firn_lake_file *file,
+                                     int64_t rows) {
+    return (firn_ledger_entry){
+        .location = file->location,
+        .unit = firn_sync_unit_name(work, file),
+        .etag = file->etag,
+        .size = file->size,
+        .modified_ns = file->modified_ns,
+        .rows = rows,
+    };
+}
+
+/* --- the ledger -------------------------------------------------------------------------------- */
+
+/* Units that a property of another tool's making says are in the table. */
+static firn_status adopt_property(firn_sync_work *work, firn_error *error) {
+    const char *name = work->options->unit_property;
+    const char *text =
+        name == NULL ? NULL : firn_table_metadata_property(work->table->metadata, name);
+    const char *const *units = NULL;
+    size_t count = 0;
+    if (text == NULL) return FIRN_OK;
+    firn_status status = firn_unit_property_parse(text, work->arena, &units, &count, error);
+    FIRN_TRY(firn_error_wrap(error, status, "table %s: property %s", work->display_name, name));
+    work->adopted_units.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        /* Of a unit that has entries the ledger says more. */
+        if (firn_ledger_has_unit(work->ledger, units[i])) continue;
+        FIRN_TRY(firn_vector_push(&work->adopted_units, error, units[i]));
+    }
+    return firn_ledger_adopt_units(work->ledger, work->adopted_units.items,
+                                   work->adopted_units.count, error);
+}
+
+firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
+    firn_ledger_free(work->ledger);
+    work->ledger = NULL;
+    if (work->table == NULL) return FIRN_OK;
+    if (work->options->rebuild_ledger && !work->ledger_grew) {
+        FIRN_TRY(firn_ledger_rebuild(work->table, &work->ledger, error));
+        work->ledger_grew = true;
+    } else {
+        FIRN_TRY(firn_ledger_load(work->table, &work->ledger, error));
+    }
+    work->result->files_rolled_back = firn_ledger_rolled_back(work->ledger);
+    FIRN_TRY(adopt_property(work, error));
+    return firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error);
+}
+
+/* --- telling files apart ----------------------------------------------------------------------- */
+
+typedef enum file_class { CLASS_NEW, CLASS_KNOWN, CLASS_REPLACED, CLASS_ADOPTED } file_class;
+
+typedef struct file_classes {
+    uint8_t *of;   /* one file_class per file of the listing */
+    uint8_t *seen; /* per entry of the ledger */
+} file_classes;
+
+/* What differs between a file and what was added; NULL: nothing that is known. */
+static const char *difference(firn_sync_work *work, const firn_lake_file *file,
+                              const firn_ledger_entry *entry) {
+    if (file->size >= 0 && entry->size >= 0 && file->size != entry->size) {
+        return firn_arena_format(work->result->arena, "size was %lld bytes, is %lld",
+                                 (long long)entry->size, (long long)file->size);
+    }
+    if (file->etag != NULL && entry->etag != NULL && strcmp(file->etag, entry->etag) != 0) {
+        return "its ETag is another one";
+    }
+    /* Where both ETags are known and equal, the time is that of a copy of the same bytes. */
+    bool same_etag = file->etag != NULL && entry->etag != NULL;
+    if (!same_etag && file->modified_ns >= 0 && entry->modified_ns >= 0 &&
+        file->modified_ns != entry->modified_ns) {
+        return "it was modified since, at the same size";
+    }
+    return NULL;
+}
+
+const char *firn_sync_keep(firn_sync_work *work, const char *text) {
+    return text == NULL ? NULL : firn_arena_strdup(work->result->arena, text);
+}
+
+/* The ledger is loaded anew after each commit. */
+static firn_status copy_entry(firn_sync_work *work, const firn_ledger_entry *entry,
+                              firn_ledger_entry *out, firn_error *error) {
+    *out = *entry;
+    out->location = firn_sync_keep(work, entry->location);
+    out->unit = firn_sync_keep(work, entry->unit);
+    out->etag = firn_sync_keep(work, entry->etag);
+    return out->location == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+static bool is_adopted_unit(const firn_map *units, const char *name) {
+    return name != NULL && firn_map_has_text(units, name);
+}
+
+static firn_status add_replaced(firn_sync_work *work, const firn_lake_file *file,
+                                const firn_ledger_entry *entry, const char *reason,
+                                firn_error *error) {
+    if (reason == NULL) return firn_fail_memory(error);
+    firn_sync_finding finding = {.location = firn_sync_keep(work, file->location),
+                                 .unit = firn_sync_keep(work, firn_sync_unit_name(work, file)),
+                                 .reason = reason};
+    firn_ledger_entry copy = {0};
+    if (finding.location == NULL) return firn_fail_memory(error);
+    FIRN_TRY(copy_entry(work, entry, &copy, error));
+    FIRN_TRY(firn_vector_push(&work->result->replaced, error, finding));
+    FIRN_TRY(firn_vector_push(&work->replaced_files, error, file));
+    return firn_vector_push(&work->replaced_entries, error, copy);
+}
+
+static firn_status classify_file(firn_sync_work *work, size_t index, const firn_map *units,
+                                 file_classes *classes, firn_error *error) {
+    const firn_lake_file *file = &work->listing.files[index];
+    const firn_ledger_entry *entry =
+        work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, file->location);
+    classes->of[index] = CLASS_NEW;
+    if (entry == NULL) {
+        bool adopted = is_adopted_unit(units, firn_sync_unit_name(work, file));
+        if (adopted) classes->of[index] = CLASS_ADOPTED;
+        return FIRN_OK;
+    }
+    classes->seen[firn_ledger_position(work->ledger, entry)] = 1;
+    const char *differs = difference(work, file, entry);
+    if (entry->removed) {
+        /* Given up as it is now; once it changes again it is a new file. */
+        bool same = entry->size >= 0 && differs == NULL;
+        if (same) classes->of[index] = CLASS_KNOWN;
+        return FIRN_OK;
+    }
+    classes->of[index] = CLASS_KNOWN;
+    if (differs == NULL) return FIRN_OK;
+    classes->of[index] = CLASS_REPLACED;
+    return add_replaced(work, file, entry, differs, error);
+}
+
+/* --- files that are live though no ledger has them --------------------------------------------- */
+
+static firn_status adopt(firn_sync_work *work, const firn_lake_file *file,
+                         const firn_sync_live *live, firn_error *error) {
+    firn_ledger_entry entry = firn_sync_entry_of(work, file, live->rows);
+    const firn_snapshot *head = work->table->snapshot;
+    entry.rows = live->live ? live->rows : -1;
+    entry.snapshot_id = live->live ? live->snapshot_id : head == NULL ? 0 : head->snapshot_id;
+    entry.sequence_number = live->live     ? live->sequence_number
+                            : head == NULL ? 0
+                                           : head->sequence_number;
+    work->ledger_grew = true;
+    return firn_vector_push(&work->adopted, error, entry);
+}
+
+static firn_status refuse_duplicate(const firn_sync_work *work, const firn_lake_file *file,
+                                    size_t count, firn_error *error) {
+    char others[48] = "";
+    if (count > 1) snprintf(others, sizeof others, ", and %zu more", count - 1);
+    return firn_fail(error, FIRN_BLOCKED,
+                     "table %s has the file %s already%s; every row would count twice. firn sync "
+                     "takes files that are there for what they are, and adds the others",
+                     work->display_name, file->location, others);
+}
+
+static firn_status take_live(firn_sync_work *work, file_classes *classes,
+                             const firn_lake_file *const *files, const firn_sync_live *live,
+                             size_t count, firn_error *error) {
+    const firn_lake_file *duplicate = NULL;
+    size_t duplicates = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t index = (size_t)(files[i] - work->listing.files);
+        bool by_unit = classes->of[index] == CLASS_ADOPTED;
+        if (!by_unit && !live[i].live) continue;
+        if (!by_unit && work->options->once) {
+            if (duplicate == NULL) duplicate = files[i];
+            duplicates++;
+            continue;
+        }
+        classes->of[index] = CLASS_KNOWN;
+        FIRN_TRY(adopt(work, files[i], &live[i], error));
+        if (!live[i].live || files[i]->size == live[i].size) continue;
+        classes->of[index] = CLASS_REPLACED;
+        firn_ledger_entry *old = &work->adopted.items[work->adopted.count - 1];
+        old->size = live[i].size;
+        old->modified_ns = -1;
+        old->etag = NULL;
+        FIRN_TRY(add_replaced(work, files[i], old, difference(work, files[i], old), error));
+    }
+    if (duplicates > 0) return refuse_duplicate(work, duplicate, duplicates, error);
+    return FIRN_OK;
+}
+
+/* New files, and those of adopted units, may be live already. */
+static firn_status look_at_live(firn_sync_work *work, file_classes *classes, firn_error *error) {
+    if (work->table == NULL) return FIRN_OK;
+    size_t count = 0;
+    firn_status status = FIRN_OK;
+    const firn_lake_file **files =
+        firn_alloc_array(work->listing.file_count, sizeof(const firn_lake_file *));
+    firn_sync_live *live = firn_alloc_array(work->listing.file_count, sizeof *live);
+    if (files == NULL || live == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    for (size_t i = 0; i < work->listing.file_count; i++) {
+        if (classes->of[i] == CLASS_NEW || classes->of[i] == CLASS_ADOPTED) {
+            files[count++] = &work->listing.files[i];
+        }
+    }
+    if (count == 0) goto out;
+    FIRN_CHECK(firn_sync_find_live(work, files, count, live, error));
+    FIRN_CHECK(take_live(work, classes, files, live, count, error));
+    FIRN_CHECK(firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error));
+out:
+    firn_free(files);
+    firn_free(live);
+    return status;
+}
+
+/* --- files that are gone ----------------------------------------------------------------------- */
+
+static bool below_a_root(const firn_sync_work *work, const char *location) {
+    const firn_lake_source *source = &work->options->source;
+    if (source->kind == FIRN_LAKE_PATHS) {
+        for (size_t i = 0; i < source->location_count; i++) {
+            if (firn_lake_locations_overlap(source->locations[i], location)) return true;
+        }
+        return false;
+    }
+    /* The fixed part of a pattern: up to the last slash before its first special character. */
+    const char *pattern = source->locations[0];
+    size_t length = strcspn(pattern, "*?[{");
+    while (length > 0 && pattern[length - 1] != '/') length--;
+    char *fixed = length == 0 ? firn_strdup(".") : firn_strndup(pattern, length);
+    bool below = fixed != NULL && firn_lake_locations_overlap(fixed, location);
+    firn_free(fixed);
+    return below;
+}
+
+/* A source speaks of what it could have listed, no more: a table may have files of several sources. */
+static firn_status speaks_of(const firn_sync_work *work, const firn_ledger_entry *entry, bool *out,
+                             firn_error *error) {
+    *out = false;
+    switch (work->options->source.kind) {
+    case FIRN_LAKE_MANIFEST: *out = entry->unit != NULL; return FIRN_OK;
+    case FIRN_LAKE_LIST: *out = entry->unit == NULL; return FIRN_OK;
+    case FIRN_LAKE_PATHS: *out = below_a_root(work, entry->location); return FIRN_OK;
+    case FIRN_LAKE_GLOB: break;
+    }
+    if (!below_a_root(work, entry->location)) return FIRN_OK;
+    /* Another pattern may have named it. */
+    firn_storage_stat stat = {0};
+    firn_status status = firn_storage_stat_file(work->storage, entry->location, &stat, error);
+    if (status != FIRN_NOT_FOUND) return status;
+    if (error != NULL) firn_error_clear(error);
+    *out = true;
+    return FIRN_OK;
+}
+
+static firn_status find_missing(firn_sync_work *work, const file_classes *classes,
+                                firn_error *error) {
+    if (work->options->once || !work->listing.complete || work->ledger == NULL) return FIRN_OK;
+    for (size_t i = 0; i < firn_ledger_count(work->ledger); i++) {
+        const firn_ledger_entry *entry = firn_ledger_at(work->ledger, i);
+        bool ours = false;
+        if (classes->seen[i] != 0 || entry->removed) continue;
+        FIRN_TRY(speaks_of(work, entry, &ours, error));
+        if (!ours) continue;
+        firn_ledger_entry copy = {0};
+        FIRN_TRY(copy_entry(work, entry, &copy, error));
+        firn_sync_finding finding = {
+            .location = copy.location, .unit = copy.unit, .reason = "the source has it no more"};
+        FIRN_TRY(firn_vector_push(&work->result->missing, error, finding));
+        FIRN_TRY(firn_vector_push(&work->missing_entries, error, copy));
+    }
+    return FIRN_OK;
+}
+
+/* --- what to read, and in which commits -------------------------------------------------------- */
+
+static bool is_pending_unit(const firn_sync_work *work, const firn_lake_unit *unit,
+                            size_t new_files) {
+    if (new_files > 0) return true;
+    /* A unit of rows without files is wrong, and has to be told. */
+    return unit->file_count == 0 && unit->rows > 0 &&
+           (work->ledger == NULL || !firn_ledger_has_unit(work->ledger, unit->name));
+}
+
+static void take_file(firn_sync_work *work, const firn_lake_file *file) {
+    work->files[work->new_count++] = *file;
+}
+
+static firn_status choose_units(firn_sync_work *work, const file_classes *classes,
+                                firn_error *error) {
+    const firn_lake_listing *listing = &work->listing;
+    size_t limit = work->options->limit == 0 ? SIZE_MAX : work->options->limit;
+    work->units = firn_arena_alloc(work->arena, listing->unit_count + 1, sizeof *work->units);
+    if (work->units == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < listing->unit_count; i++) {
+        const firn_lake_unit *unit = &listing->units[i];
+        size_t fresh = 0;
+        for (size_t j = 0; j < unit->file_count; j++) {
+            fresh += classes->of[unit->first_file + j] == CLASS_NEW ? 1 : 0;
+        }
+        if (!is_pending_unit(work, unit, fresh)) {
+            work->result->units_known++;
+            continue;
+        }
+        work->result->units_pending++;
+        if (work->unit_count == limit) continue;
+        work->units[work->unit_count++] = (firn_sync_unit){(uint32_t)i, work->new_count, fresh};
+        for (size_t j = 0; j < unit->file_count; j++) {
+            size_t index = unit->first_file + j;
+            if (classes->of[index] == CLASS_NEW) take_file(work, &listing->files[index]);
+        }
+    }
+    return FIRN_OK;
+}
+
+static void choose_files(firn_sync_work *work, const file_classes *classes) {
+    size_t limit = work->options->limit == 0 ? SIZE_MAX : work->options->limit;
+    for (size_t i = 0; i < work->listing.file_count && work->new_count < limit; i++) {
+        if (classes->of[i] == CLASS_NEW) take_file(work, &work->listing.files[i]);
+    }
+}
+
+static firn_status cut_batches(firn_sync_work *work, firn_error *error) {
+    if (!work->listing.has_units) {
+        if (work->new_count == 0) return FIRN_OK;
+        firn_sync_batch all = {.count = work->new_count};
+        return firn_vector_push(&work->batches, error, all);
+    }
+    size_t size = work->options->batch == 0 ? DEFAULT_BATCH : work->options->batch;
+    for (size_t i = 0; i < work->unit_count; i += size) {
+        firn_sync_batch batch = {.first = work->units[i].first, .first_unit = i};
+        for (size_t j = i; j < work->unit_count && j - i < size; j++) {
+            batch.count += work->units[j].count;
+            batch.unit_count++;
+        }
+        FIRN_TRY(firn_vector_push(&work->batches, error, batch));
+    }
+    return FIRN_OK;
+}
+
+static firn_status choose(firn_sync_work *work, const file_classes *classes, firn_error *error) {
+    size_t room = work->listing.file_count + 1;
+    work->files = firn_arena_alloc(work->arena, room, sizeof *work->files);
+    work->facts = firn_arena_alloc(work->arena, room, sizeof *work->facts);
+    if (work->files == NULL || work->facts == NULL) return firn_fail_memory(error);
+    if (work->listing.has_units) {
+        FIRN_TRY(choose_units(work, classes, error));
+    } else {
+        choose_files(work, classes);
+    }
+    work->file_count = work->new_count;
+    if (work->options->on_replaced == FIRN_LAKE_OVERWRITE) {
+        for (size_t i = 0; i < work->replaced_files.count; i++) {
+            work->facts[work->file_count].overwrites = true;
+            work->files[work->file_count++] = *work->replaced_files.items[i];
+        }
+    }
+    return cut_batches(work, error);
+}
+
+static void count_classes(firn_sync_work *work, const file_classes *classes) {
+    for (size_t i = 0; i < work->listing.file_count; i++) {
+        if (classes->of[i] == CLASS_NEW) {
+            work->result->files_new++;
+        } else {
+            work->result->files_known++;
+        }
+    }
+}
+
+firn_status firn_sync_classify(firn_sync_work *work, firn_error *error) {
+    firn_status status = FIRN_OK;
+    size_t known = work->ledger == NULL ? 0 : firn_ledger_count(work->ledger);
+    file_classes classes = {firn_alloc_zeroed(work->listing.file_count + 1, 1),
+                            firn_alloc_zeroed(known + 1, 1)};
+    firn_map *units = firn_map_new();
+    if (classes.of == NULL || classes.seen == NULL || units == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    for (size_t i = 0; i < work->adopted_units.count; i++) {
+        FIRN_CHECK(firn_map_set_text(units, work->adopted_units.items[i], NULL, error));
+    }
+    for (size_t i = 0; i < work->listing.file_count; i++) {
+        FIRN_CHECK(classify_file(work, i, units, &classes, error));
+    }
+    FIRN_CHECK(find_missing(work, &classes, error));
+    FIRN_CHECK(look_at_live(work, &classes, error));
+    count_classes(work, &classes);
+    FIRN_CHECK(choose(work, &classes, error));
+out:
+    firn_map_free(units);
+    firn_free(classes.of);
+    firn_free(classes.seen);
+    return status;
+}
+
+/* --- when others were faster ------------------------------------------------------------------- */
+
+firn_status firn_sync_drop_taken(firn_sync_work *work, firn_error *error) {
+    firn_status status = FIRN_OK;
+    size_t count = 0;
+    const firn_lake_file **files =
+        firn_alloc_array(work->new_count + 1, sizeof(const firn_lake_file *));
+    firn_sync_live *live = firn_alloc_array(work->new_count + 1, sizeof *live);
+    if (files == NULL || live == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    for (size_t i = 0; i < work->new_count; i++) {
+        if (work->facts[i].state != FIRN_SYNC_PENDING) continue;
+        const firn_ledger_entry *entry = firn_ledger_find(work->ledger, work->files[i].location);
+        if (entry != NULL && !entry->removed) {
+            work->facts[i].state = FIRN_SYNC_TAKEN;
+            work->facts[i].rows = entry->rows;
+            continue;
+        }
+        files[count++] = &work->files[i];
+    }
+    FIRN_CHECK(firn_sync_find_live(work, files, count, live, error));
+    for (size_t i = 0; i < count; i++) {
+        if (!live[i].live) continue;
+        size_t index = (size_t)(files[i] - work->files);
+        if (work->options->once) {
+            status = refuse_duplicate(work, files[i], 1, error);
+            goto out;
+        }
+        work->facts[index].state = FIRN_SYNC_TAKEN;
+        work->facts[index].rows = live[i].rows;
+        FIRN_CHECK(adopt(work, files[i], &live[i], error));
+    }
+    FIRN_CHECK(firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error));
+out:
+    firn_free(files);
+    firn_free(live);
+    return status;
+}

@@ -1,0 +1,312 @@
+/* Files that were replaced since they were added, and files that are gone. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lake/sync_internal.h"
+#include "table/commit.h"
+#include "table/manifest_batch.h"
+
+typedef FIRN_VECTOR(firn_sync_finding) findings;
+
+static firn_status refuse(const firn_sync_work *work, const char *what, const char *option,
+                          const firn_sync_finding *first, size_t count, firn_error *error) {
+    return firn_fail(error, FIRN_BLOCKED,
+                     "table %s: %zu file%s %s, the first: %s (%s); nothing was done. --on-%s says "
+                     "what to do",
+                     work->display_name, count, count == 1 ? "" : "s", what, first->location,
+                     first->reason, option);
+}
+
+static void set_done(firn_sync_finding *items, size_t count, const char *done) {
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].done == NULL) items[i].done = done;
+    }
+}
+
+/* How many snapshots name the file: those that come from the one that added it. */
+static size_t count_snapshots(const firn_table_metadata *metadata, int64_t added_by) {
+    size_t count = 0;
+    for (size_t i = 0; i < metadata->snapshot_count; i++) {
+        const firn_snapshot *snapshot = &metadata->snapshots[i];
+        size_t steps = 0;
+        while (snapshot != NULL && snapshot->snapshot_id != added_by &&
+               steps++ < metadata->snapshot_count) {
+            snapshot = snapshot->has_parent
+                           ? firn_table_metadata_snapshot(metadata, snapshot->parent_snapshot_id)
+                           : NULL;
+        }
+        count += snapshot != NULL && snapshot->snapshot_id == added_by ? 1 : 0;
+    }
+    return count;
+}
+
+static void count_all_snapshots(firn_sync_work *work) {
+    firn_sync_result *result = work->result;
+    const firn_table_metadata *metadata = work->table->metadata;
+    for (size_t i = 0; i < result->replaced.count; i++) {
+        result->replaced.items[i].snapshots =
+            count_snapshots(metadata, work->replaced_entries.items[i].snapshot_id);
+    }
+    for (size_t i = 0; i < result->missing.count; i++) {
+        result->missing.items[i].snapshots =
+            count_snapshots(metadata, work->missing_entries.items[i].snapshot_id);
+    }
+}
+
+firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {
+    firn_sync_result *result = work->result;
+    if (work->table != NULL) count_all_snapshots(work);
+    if (result->replaced.count > 0 && work->options->on_replaced == FIRN_LAKE_ERROR) {
+        return refuse(work, "were replaced since they were added", "replaced",
+                      result->replaced.items, result->replaced.count, error);
+    }
+    if (result->missing.count > 0 && work->options->on_missing == FIRN_LAKE_ERROR) {
+        return refuse(work, "that were added are gone", "missing", result->missing.items,
+                      result->missing.count, error);
+    }
+    if (work->options->on_replaced == FIRN_LAKE_REPORT) {
+        set_done(result->replaced.items, result->replaced.count, "reported");
+    }
+    if (work->options->on_missing == FIRN_LAKE_REPORT) {
+        set_done(result->missing.items, result->missing.count, "reported");
+    }
+    return FIRN_OK;
+}
+
+/* --- one commit for all of them ---------------------------------------------------------------- */
+
+typedef struct policy_run {
+    firn_sync_work *work;
+    bool replaced, missing; /* whether to act on them */
+    firn_live_files live;
+    firn_map *paths; /* location key to firn_live_file, of data files */
+    FIRN_VECTOR(const firn_live_file *) removed;
+    FIRN_VECTOR(firn_ledger_entry) entries;
+    firn_manifest_batch *manifests;
+    const firn_added_manifests *added;
+    firn_arena *arena, *scratch;
+    json_t *properties;
+    firn_summary_item summary;
+    int64_t rows, bytes;
+    size_t files;
+} policy_run;
+
+static firn_status index_live(policy_run *run, firn_error *error) {
+    firn_table *table = run->work->table;
+    FIRN_TRY(firn_table_live_files(table, table->snapshot, &run->live, error));
+    for (size_t i = 0; i < run->live.data_count; i++) {
+        char *key = firn_location_key(run->live.data[i].entry.file.path);
+        if (key == NULL) return firn_fail_memory(error);
+        firn_status status = firn_map_set_text(run->paths, key, &run->live.data[i], error);
+        firn_free(key);
+        FIRN_TRY(status);
+    }
+    return FIRN_OK;
+}
+
+/* A vector goes with its file; position deletes of several files stay, and no longer reach it. */
+static firn_status remove_vectors(policy_run *run, const char *key, firn_error *error) {
+    for (size_t i = 0; i < run->live.delete_count; i++) {
+        const firn_data_file *file = &run->live.deletes[i].entry.file;
+        if (!firn_data_file_is_vector(file) || file->referenced_data_file == NULL) continue;
+        char *other = firn_location_key(file->referenced_data_file);
+        if (other == NULL) return firn_fail_memory(error);
+        bool same = strcmp(other, key) == 0;
+        firn_free(other);
+        if (same) FIRN_TRY(firn_vector_push(&run->removed, error, &run->live.deletes[i]));
+    }
+    return FIRN_OK;
+}
+
+static firn_status remove_file(policy_run *run, const firn_ledger_entry *entry, const char *option,
+                               firn_error *error) {
+    char *key = firn_location_key(entry->location);
+    if (key == NULL) return firn_fail_memory(error);
+    firn_status status = FIRN_OK;
+    const firn_live_file *file = firn_map_get_text(run->paths, key);
+    if (file == NULL) {
+        status = firn_fail(error, FIRN_BLOCKED,
+                           "table %s: %s is no live data file of the table any more (it was "
+                           "compacted, or its rows were deleted), so its rows can't be told from "
+                           "others; nothing was done. --on-%s report goes on without",
+                           run->work->display_name, entry->location, option);
+        goto out;
+    }
+    FIRN_CHECK(firn_vector_push(&run->removed, error, file));
+    FIRN_CHECK(remove_vectors(run, key, error));
+out:
+    firn_free(key);
+    return status;
+}
+
+static void count_stale_deletes(policy_run *run) {
+    run->work->result->stale_position_deletes = 0;
+    for (size_t i = 0; i < run->live.delete_count; i++) {
+        const firn_data_file *file = &run->live.deletes[i].entry.file;
+        if (file->content == FIRN_CONTENT_POSITION_DELETES && !firn_data_file_is_vector(file)) {
+            run->work->result->stale_position_deletes++;
+        }
+    }
+}
+
+static firn_status choose_removed(policy_run *run, firn_error *error) {
+    firn_sync_work *work = run->work;
+    for (size_t i = 0; run->replaced && i < work->replaced_entries.count; i++) {
+        bool overwrite = work->options->on_replaced == FIRN_LAKE_OVERWRITE;
+        const firn_sync_fact *fact = overwrite ? &work->facts[work->new_count + i] : NULL;
+        if (fact != NULL && fact->state == FIRN_SYNC_BAD) {
+            work->result->replaced.items[i].done = "left out";
+            continue;
+        }
+        FIRN_TRY(remove_file(run, &work->replaced_entries.items[i], "replaced", error));
+        firn_ledger_entry entry =
+            firn_sync_entry_of(work, work->replaced_files.items[i], overwrite ? fact->rows : 0);
+        entry.removed = !overwrite;
+        FIRN_TRY(firn_vector_push(&run->entries, error, entry));
+    }
+    for (size_t i = 0; run->missing && i < work->missing_entries.count; i++) {
+        firn_ledger_entry entry = work->missing_entries.items[i];
+        FIRN_TRY(remove_file(run, &entry, "missing", error));
+        /* Without facts: whatever comes back under this path is new. */
+        entry.removed = true;
+        entry.size = entry.modified_ns = -1;
+        entry.etag = NULL;
+        entry.rows = 0;
+        FIRN_TRY(firn_vector_push(&run->entries, error, entry));
+    }
+    return FIRN_OK;
+}
+
+static firn_status add_entry(void *context, const firn_lake_footer *footer, firn_error *error) {
+    policy_run *run = context;
+    firn_data_file file = {0};
+    if (run->work->facts[footer->index].state != FIRN_SYNC_PENDING) return FIRN_OK;
+    firn_status status = firn_sync_entry(run->work, footer, run->scratch, &file, error);
+    if (status == FIRN_OK) status = firn_manifest_batch_add(run->manifests, &file, error);
+    run->rows += file.record_count;
+    run->bytes += file.file_size_in_bytes;
+    run->files++;
+    firn_arena_clear(run->scratch);
+    return status;
+}
+
+static firn_status build_change(void *context, firn_table *table, bool moved,
+                                firn_file_change *change, firn_error *error) {
+    policy_run *run = context;
+    const char *text = NULL;
+    if (moved) {
+        return firn_fail(error, FIRN_CONFLICT,
+                         "table %s: another writer committed meanwhile; run this again",
+                         table->display_name);
+    }
+    json_decref(run->properties);
+    run->properties = NULL;
+    FIRN_TRY(firn_sync_ledger_properties(run->work, run->entries.items, run->entries.count,
+                                         run->added->snapshot_id, run->arena, &run->properties,
+                                         &text, error));
+    run->summary = (firn_summary_item){FIRN_LEDGER_PROPERTY, text};
+    *change = (firn_file_change){
+        .operation = run->files > 0 ? "overwrite" : "delete",
+        .added_manifests = run->added,
+        .properties = run->properties,
+        .removed = run->removed.items,
+        .removed_count = run->removed.count,
+        .files = &run->live,
+        .summary = &run->summary,
+        .summary_count = 1,
+    };
+    return FIRN_OK;
+}
+
+static firn_status commit(policy_run *run, firn_error *error) {
+    firn_sync_work *work = run->work;
+    firn_change_source source = {build_change, run};
+    firn_commit_result result = {0};
+    FIRN_TRY(firn_sync_update_table(work, error));
+    FIRN_TRY(
+        firn_manifest_batch_new(work->table, firn_sync_memory(work, 4), &run->manifests, error));
+    FIRN_TRY(firn_lake_footers_visit(work->footers, work->new_count,
+                                     work->file_count - work->new_count, add_entry, run, error));
+    FIRN_TRY(firn_manifest_batch_finish(run->manifests, work->journal, &run->added, error));
+    FIRN_TRY(firn_table_commit_changes(work->table, work->journal, &source, &result, error));
+    FIRN_TRY(firn_journal_done(work->journal, error));
+    firn_sync_commit done = {.snapshot_id = result.snapshot_id,
+                             .sequence_number = result.sequence_number,
+                             .files = run->files,
+                             .rows = run->rows,
+                             .bytes = run->bytes};
+    return firn_sync_note_commit(work, &done, error);
+}
+
+static firn_status act(policy_run *run, firn_error *error) {
+    firn_sync_work *work = run->work;
+    FIRN_TRY(index_live(run, error));
+    FIRN_TRY(choose_removed(run, error));
+    count_stale_deletes(run);
+    if (!work->acts || run->removed.count == 0) return FIRN_OK;
+    return commit(run, error);
+}
+
+static firn_status step(firn_sync_work *work, void *context, firn_error *error) {
+    const policy_run *wanted = context;
+    policy_run run = {.work = work, .replaced = wanted->replaced, .missing = wanted->missing};
+    firn_status status = FIRN_OK;
+    run.paths = firn_map_new();
+    run.arena = firn_arena_new();
+    run.scratch = firn_arena_new();
+    if (run.paths == NULL || run.arena == NULL || run.scratch == NULL) {
+        status = firn_fail_memory(error);
+    } else {
+        status = act(&run, error);
+    }
+    firn_manifest_batch_free(run.manifests);
+    firn_vector_release(&run.removed);
+    firn_vector_release(&run.entries);
+    firn_live_files_release(&run.live);
+    firn_map_free(run.paths);
+    json_decref(run.properties);
+    firn_arena_free(run.arena);
+    firn_arena_free(run.scratch);
+    return status;
+}
+
+static firn_status refuse_bad(const firn_sync_work *work, firn_error *error) {
+    for (size_t i = work->new_count; i < work->file_count; i++) {
+        if (work->facts[i].state != FIRN_SYNC_BAD || work->options->skip_bad) continue;
+        const char *reason = "";
+        for (size_t j = 0; j < work->result->bad.count; j++) {
+            const firn_sync_finding *finding = &work->result->bad.items[j];
+            if (strcmp(finding->location, work->files[i].location) == 0) reason = finding->reason;
+        }
+        return firn_fail(error, FIRN_BLOCKED, "%s, which was replaced, can't be added: %s",
+                         work->files[i].location, reason);
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_sync_apply_policies(firn_sync_work *work, firn_error *error) {
+    firn_lake_policy replaced = work->options->on_replaced;
+    firn_sync_result *result = work->result;
+    policy_run wanted = {
+        .replaced = result->replaced.count > 0 &&
+                    (replaced == FIRN_LAKE_OVERWRITE || replaced == FIRN_LAKE_DELETE),
+        .missing = result->missing.count > 0 && work->options->on_missing == FIRN_LAKE_DELETE,
+    };
+    if (work->table == NULL || (!wanted.replaced && !wanted.missing)) return FIRN_OK;
+    FIRN_TRY(refuse_bad(work, error));
+    if (work->acts) {
+        FIRN_TRY(firn_sync_try(work, step, &wanted, error));
+        FIRN_TRY(firn_sync_load_ledger(work, error));
+    } else {
+        FIRN_TRY(step(work, &wanted, error));
+    }
+    for (size_t i = work->new_count; i < work->file_count; i++) {
+        if (work->facts[i].state == FIRN_SYNC_PENDING) work->facts[i].state = FIRN_SYNC_DONE;
+    }
+    if (wanted.replaced) {
+        set_done(result->replaced.items, result->replaced.count,
+                 replaced == FIRN_LAKE_OVERWRITE ? "overwritten" : "deleted");
+    }
+    if (wanted.missing) set_done(result->missing.items, result->missing.count, "deleted");
+    return FIRN_OK;
+}
