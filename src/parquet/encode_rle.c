@@ -73,6 +73,7 @@ static firn_status reserve_hybrid(size_t count, uint32_t bit_width, firn_buffer 
     }                                                                                              \
                                                                                                    \
     static uint8_t *hybrid_##T(const T *values, size_t count, uint32_t bit_width, uint8_t *to) {   \
+        if (count == 0) return to; /* `values` may be NULL */                                      \
         size_t shortest = shortest_run(bit_width);                                                 \
         size_t literal = 0;                                                                        \
         size_t i = 0;                                                                              \
