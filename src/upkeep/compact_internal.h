@@ -32,6 +32,9 @@ typedef struct firn_compact_partition {
         split; /**< another one holds files of the same partition that shred variants differently */
 } firn_compact_partition;
 
+/** From which `known` is guessed; compact_known.c. */
+typedef struct firn_compact_reach firn_compact_reach;
+
 typedef struct planner {
     firn_table *table;
     const firn_compact_options *options;
@@ -39,6 +42,7 @@ typedef struct planner {
     firn_compact_plan *out;
     firn_data_write_options write;
     const firn_compact_known *known; /**< one per data file of out->files */
+    firn_compact_reach *reach;       /**< NULL: there are no deletes */
     FIRN_VECTOR(firn_compact_group) groups;
 } planner;
 
@@ -51,8 +55,16 @@ firn_status firn_compact_make_plan(firn_table *table, const firn_compact_options
 firn_status firn_compact_partitions(planner *plan, firn_compact_partition ***out, size_t *count,
                                     firn_error *error);
 
-/** Makes the delete index, and fills plan->known. */
+/** Makes the delete index, and fills plan->known and plan->reach, which is to be freed on failure too. */
 firn_status firn_compact_know_deletes(planner *plan, firn_error *error);
+/** NULL is allowed. */
+void firn_compact_reach_free(firn_compact_reach *reach);
+
+/**
+ * Guesses anew, for the files that stay, as the next plan would once the selected groups are gone: with fewer files that share in a delete file's rows each may have more of them. Guesses only rise;
+ * *risen says whether one did. `last`: to the most that a later plan could ever guess.
+ */
+void firn_compact_know_without_selected(planner *plan, bool last, bool *risen);
 
 /** Chooses files of the partition, puts them into groups, decides on each and says why. */
 firn_status firn_compact_choose(planner *plan, const firn_compact_partition *partition,

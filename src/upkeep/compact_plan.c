@@ -1,12 +1,15 @@
 /** Which files are worth rewriting, and into how many. */
 #include <string.h>
 
+#include "base/cancel.h"
 #include "data/location.h"
 #include "upkeep/compact_internal.h"
 
 #define DEFAULT_MIN_INPUT_FILES 5
 #define DEFAULT_GROUP_BYTES ((int64_t)100 << 30)
 #define DEFAULT_DELETE_RATIO 0.3
+/* Times that a selection makes further files worth a rewrite, one after the other. */
+#define MOST_SELECTIONS 10
 
 void firn_compact_options_init(firn_compact_options *options) {
     *options = (firn_compact_options){
@@ -81,12 +84,30 @@ static firn_status choose_target(planner *plan, firn_error *error) {
     return FIRN_OK;
 }
 
+/**
+ * What deletes of several files take of each is guessed, and the guess rises when some of these files are gone. It is made here as the next plan will make it, so that this one leaves
+ * nothing to it: the second run finds nothing to do.
+ */
+static firn_status select_groups(planner *plan, firn_compact_partition **partitions, size_t count,
+                                 firn_error *error) {
+    bool risen = true;
+    for (int round = 0; risen && round <= MOST_SELECTIONS; round++) {
+        plan->groups.count = 0;
+        for (size_t i = 0; i < count; i++) {
+            FIRN_TRY(firn_cancel_check(error));
+            FIRN_TRY(firn_compact_choose(plan, partitions[i], error));
+        }
+        firn_compact_know_without_selected(plan, round + 1 >= MOST_SELECTIONS, &risen);
+    }
+    return FIRN_OK;
+}
+
 static firn_status make_groups(planner *plan, firn_error *error) {
     firn_compact_partition **partitions = NULL;
     size_t count = 0;
     firn_compact_plan *out = plan->out;
     FIRN_TRY(firn_compact_partitions(plan, &partitions, &count, error));
-    for (size_t i = 0; i < count; i++) FIRN_TRY(firn_compact_choose(plan, partitions[i], error));
+    FIRN_TRY(select_groups(plan, partitions, count, error));
     out->groups = firn_arena_alloc(out->arena, plan->groups.count, sizeof *out->groups);
     if (out->groups == NULL) return firn_fail_memory(error);
     if (plan->groups.count > 0) {
@@ -115,6 +136,8 @@ static firn_status make_plan(planner *plan, firn_error *error) {
                                             &plan->out->files, error));
     FIRN_TRY(firn_compact_know_deletes(plan, error));
     FIRN_TRY(make_groups(plan, error));
+    firn_compact_reach_free(plan->reach);
+    plan->reach = NULL;
     FIRN_TRY(firn_compact_check_groups(plan, error));
     FIRN_TRY(count_removable(plan, error));
     sum_up(plan->out);
@@ -129,6 +152,7 @@ firn_status firn_compact_make_plan(firn_table *table, const firn_compact_options
     if (plan.out == NULL) return firn_fail_memory(error);
     firn_status status = make_plan(&plan, error);
     firn_vector_release(&plan.groups);
+    firn_compact_reach_free(plan.reach);
     if (status != FIRN_OK) {
         firn_compact_plan_free(plan.out);
         return status;

@@ -48,4 +48,34 @@ def vectors_leave_with_their_files(folder):
     kit.check(not world.table.state().deletes, "no vector is left")
 
 
-kit.main([vectors_leave_with_their_files])
+def append_file(world, count):
+    change, rows = steps.begin(world, world.table.dice, "main")
+    fresh = world.new_rows(world.table.dice, count, {steps.columns.PART: "a"})
+    change.add(change.data_file(fresh, 1, []))
+    world.commit(change, "append", {**rows, **{r[steps.columns.UID]: r for r in fresh}}, [r[steps.columns.UID] for r in fresh])
+    return next(e for e in world.table.state().data if e.path == change.added[0][1]["file_path"])
+
+
+@in_world
+def guessed_deletes_come_to_rest(folder):
+    """
+    A delete file that may be for two well sized files takes rows of the first alone. Half of them are guessed to be the second's, and all
+    of them once the first has been rewritten: what the first run leaves may be no work for the second.
+    """
+    world = unpartitioned(folder, 2)
+    first, second = append_file(world, 10), append_file(world, 10)
+    change, rows = steps.begin(world, world.table.dice, "main")
+    dead = [r.values[steps.columns.UID] for r in change.base.rows_of(first) if r.position < 6]
+    change.add(change.position_deletes([(first.path, n) for n in range(4)], 1, [], bounds=False),
+               change.position_deletes([(first.path, n) for n in (4, 5)], 1, [], referenced=first.path))
+    world.commit(change, "delete", {u: v for u, v in rows.items() if u not in dead})
+    size = (first.file["file_size_in_bytes"] + second.file["file_size_in_bytes"]) // 2
+    options = ["compact", *world.table.arguments, "--target-file-size-bytes", size]
+    report, _ = firn_steps.rewrite(world, "main", *options)
+    kit.check(report["committed"], "nothing was committed")
+    checks.same_as_model(world)
+    report, _ = firn_steps.rewrite(world, "main", *options)
+    kit.check(not report["committed"], "the second run found something to do")
+
+
+kit.main([vectors_leave_with_their_files, guessed_deletes_come_to_rest])
