@@ -26,3 +26,11 @@ bool firn_report_change_read_only(firn_invocation *invocation, firn_section *roo
                      firn_cell_text(firn_report_copy(invocation->report, problem.message)));
     return true;
 }
+
+void firn_report_not_committed(firn_section *root, size_t leftovers_removed) {
+    firn_section_add(root, "committed", NULL, firn_cell_boolean(false));
+    firn_section_add(root, "result", NULL, firn_cell_null());
+    if (leftovers_removed == 0) return;
+    firn_section_add(root, "leftovers_removed", "removed from a killed run",
+                     firn_cell_count((int64_t)leftovers_removed));
+}

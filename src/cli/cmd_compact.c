@@ -54,11 +54,11 @@ static firn_status run(firn_invocation *invocation, const firn_compact_plan *pla
     firn_progress_end(&progress);
     if (!result.committed) FIRN_TRY(status);
     *committed = result.committed;
-    firn_section_add(root, "committed", NULL, firn_cell_boolean(result.committed));
     if (!result.committed) {
-        firn_section_add(root, "result", NULL, firn_cell_null());
+        firn_report_not_committed(root, result.leftovers_removed);
         return FIRN_OK;
     }
+    firn_section_add(root, "committed", NULL, firn_cell_boolean(true));
     invocation->done = "the compaction was committed";
     firn_report_compact_result(root, &result, firn_clock_monotonic_ns() - started);
     if (status != FIRN_OK) report_failure(invocation, root, status, error);
@@ -93,8 +93,7 @@ static firn_status compact(firn_invocation *invocation, bool acts, firn_error *e
     if (acts) {
         FIRN_CHECK(run(invocation, plan, &options, root, &committed, error));
     } else {
-        firn_section_add(root, "committed", NULL, firn_cell_boolean(false));
-        firn_section_add(root, "result", NULL, firn_cell_null());
+        firn_report_not_committed(root, 0);
     }
     if (committed) goto out;
     firn_section_line(root, "%s", "");

@@ -15,9 +15,13 @@ static void add_advice(firn_section *root, bool nothing, bool acts, bool read_on
     }
 }
 
-static void add_outcome(firn_section *root, bool committed) {
-    firn_section_add(root, "committed", NULL, firn_cell_boolean(committed));
-    if (!committed) firn_section_add(root, "result", NULL, firn_cell_null());
+/* What stands for a preview, and for a run that had nothing to do; else the result follows. */
+static void add_outcome(firn_section *root, bool committed, size_t leftovers_removed) {
+    if (committed) {
+        firn_section_add(root, "committed", NULL, firn_cell_boolean(true));
+    } else {
+        firn_report_not_committed(root, leftovers_removed);
+    }
 }
 
 static firn_status open_table(firn_invocation *invocation, firn_error *error) {
@@ -32,7 +36,7 @@ static firn_status rewrite(firn_invocation *invocation, const firn_rewrite_delet
                            firn_error *error) {
     firn_rewrite_deletes_result result = {0};
     FIRN_TRY(firn_rewrite_deletes_run(invocation->table, plan, options, &result, error));
-    add_outcome(root, result.committed);
+    add_outcome(root, result.committed, result.leftovers_removed);
     if (!result.committed) return FIRN_OK;
     invocation->done = "the rewritten deletes were committed";
     firn_report_rewrite_deletes_result(root, &result);
@@ -54,7 +58,7 @@ static firn_status report_and_rewrite(firn_invocation *invocation,
     if (acts) {
         FIRN_TRY(rewrite(invocation, plan, options, root, error));
     } else {
-        add_outcome(root, false);
+        add_outcome(root, false, 0);
     }
     add_advice(root, nothing, acts, read_only);
     return FIRN_OK;
@@ -83,7 +87,7 @@ static firn_status remove_dangling(firn_invocation *invocation,
                                    firn_error *error) {
     firn_dangling_deletes_result result = {0};
     FIRN_TRY(firn_dangling_deletes_run(invocation->table, plan, options, &result, error));
-    add_outcome(root, result.committed);
+    add_outcome(root, result.committed, result.leftovers_removed);
     if (!result.committed) return FIRN_OK;
     invocation->done = "the removal of dangling deletes was committed";
     firn_report_dangling_deletes_result(root, &result);
@@ -104,7 +108,7 @@ static firn_status report_and_remove(firn_invocation *invocation,
     if (acts) {
         FIRN_TRY(remove_dangling(invocation, plan, options, root, error));
     } else {
-        add_outcome(root, false);
+        add_outcome(root, false, 0);
     }
     add_advice(root, nothing, acts, read_only);
     return FIRN_OK;

@@ -45,15 +45,23 @@ static firn_section *begin_report(firn_invocation *invocation, const firn_upgrad
     return root;
 }
 
-static firn_status run(firn_invocation *invocation, firn_section *root, firn_error *error) {
+static firn_status run(firn_invocation *invocation, const firn_upgrade_plan *plan,
+                       firn_section *root, firn_error *error) {
     firn_upgrade_result result = {0};
     const firn_options *options = invocation->options;
     int64_t timeout = options->lock_timeout_ms < 0 ? 0 : options->lock_timeout_ms;
+    const char *outcome = "Somebody else has upgraded it.";
     FIRN_TRY(firn_upgrade_run(invocation->table, options->to, timeout, &result, error));
     if (result.committed) invocation->done = "the table was upgraded";
+    if (result.committed) outcome = "Upgraded.";
+    if (!plan->needed) outcome = "The table has that version. Nothing to do.";
     firn_section_add(root, "committed", NULL, firn_cell_boolean(result.committed));
+    if (result.leftovers_removed > 0) {
+        firn_section_add(root, "leftovers_removed", "removed from a killed run",
+                         firn_cell_count((int64_t)result.leftovers_removed));
+    }
     firn_section_line(root, "%s", "");
-    firn_section_line(root, result.committed ? "Upgraded." : "Somebody else has upgraded it.");
+    firn_section_line(root, "%s", outcome);
     return FIRN_OK;
 }
 
@@ -70,7 +78,7 @@ firn_status firn_command_upgrade(firn_invocation *invocation, firn_error *error)
     bool read_only = false;
     firn_section *root = begin_report(invocation, &plan, acts, &read_only);
     FIRN_TRY(firn_report_status(invocation->report, error));
-    if (acts && plan.needed) return run(invocation, root, error);
+    if (acts) return run(invocation, &plan, root, error);
     firn_section_add(root, "committed", NULL, firn_cell_boolean(false));
     firn_section_line(root, "%s", "");
     if (!plan.needed) {

@@ -86,10 +86,20 @@ out:
  * Keyed by uuid, location and the catalog's pointer. A copy of a table has the same uuid elsewhere; one that is registered twice has the same location,
  * but what a run committed through one catalog is unreachable from the other, whose run must not take it for leftovers.
  */
+static firn_status journal_path_in(const firn_table *table, const char *folder, char **out,
+                                   firn_error *error) {
+    uint64_t key = 0;
+    FIRN_TRY(journal_key(table, &key, error));
+    const char *uuid = table->metadata->table_uuid;
+    *out = firn_format("%s/%s-%016llx.journal", folder, uuid == NULL ? "no-uuid" : uuid,
+                       (unsigned long long)key);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+/** The same, in a folder that is made where it is not there. */
 static firn_status journal_path(const firn_table *table, char **out, firn_error *error) {
     firn_status status = FIRN_OK;
     char *folder = state_folder();
-    uint64_t key = 0;
     if (folder == NULL) {
         status = firn_fail_memory(error);
         goto out;
@@ -101,11 +111,7 @@ static firn_status journal_path(const firn_table *table, char **out, firn_error 
         goto out;
     }
     FIRN_CHECK(make_folders(folder, error));
-    FIRN_CHECK(journal_key(table, &key, error));
-    const char *uuid = table->metadata->table_uuid;
-    *out = firn_format("%s/%s-%016llx.journal", folder, uuid == NULL ? "no-uuid" : uuid,
-                       (unsigned long long)key);
-    if (*out == NULL) status = firn_fail_memory(error);
+    status = journal_path_in(table, folder, out, error);
 out:
     firn_free(folder);
     return status;
@@ -354,6 +360,39 @@ static firn_status sync_folder_of(const char *path, firn_error *error) {
     return status;
 }
 
+static void name_host(char *host, size_t size) {
+    if (gethostname(host, size - 1) != 0 || host[0] == '\0') snprintf(host, size, "unknown");
+}
+
+/** A journal that can't be read is left to the run that needs one. The lock is tried last, so that a run that begins now rarely meets it. */
+static bool file_has_leftovers(int file, const char *path) {
+    char host[256] = {0};
+    journal_content content;
+    name_host(host, sizeof host);
+    bool found = load_content(file, path, &content, NULL) == FIRN_OK &&
+                 content.locations.count > 0 && strcmp(content.host, host) == 0;
+    content_release(&content);
+    return found && flock(file, LOCK_SH | LOCK_NB) == 0;
+}
+
+firn_status firn_journal_has_leftovers(const firn_table *table, bool *out, firn_error *error) {
+    firn_status status = FIRN_OK;
+    char *folder = state_folder();
+    char *path = NULL;
+    *out = false;
+    if (folder == NULL) return firn_fail_memory(error);
+    if (folder[0] == '\0') goto out;
+    FIRN_CHECK(journal_path_in(table, folder, &path, error));
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) goto out;
+    *out = file_has_leftovers(file, path);
+    close(file);
+out:
+    firn_free(folder);
+    firn_free(path);
+    return status;
+}
+
 /* Opens and locks; a file that is not there is made if `flags` say so, else *out is NULL. */
 static firn_status open_locked(const firn_table *table, int flags, int64_t lock_timeout_ms,
                                firn_journal **out, firn_error *error) {
@@ -363,9 +402,7 @@ static firn_status open_locked(const firn_table *table, int flags, int64_t lock_
     if (journal == NULL) return firn_fail_memory(error);
     journal->file = -1;
     pthread_mutex_init(&journal->mutex, NULL);
-    if (gethostname(journal->host, sizeof journal->host - 1) != 0 || journal->host[0] == '\0') {
-        snprintf(journal->host, sizeof journal->host, "unknown");
-    }
+    name_host(journal->host, sizeof journal->host);
     FIRN_CHECK(journal_path(table, &journal->path, error));
     journal->file = open(journal->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     if (journal->file < 0 && errno == ENOENT && flags == 0) goto out;

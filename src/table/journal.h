@@ -28,6 +28,12 @@ firn_status firn_journal_open_new(firn_catalog *catalog, firn_table_name name,
 firn_status firn_journal_settle_new(firn_journal *journal, firn_table *table, firn_storage *storage,
                                     firn_error *error);
 
+/**
+ * Whether an earlier, killed run of this host left files that firn_journal_open would settle; a run that has nothing to do opens the journal for that alone. Cheap, and makes nothing: without a state
+ * folder, or while another run is alive, there is nothing left.
+ */
+firn_status firn_journal_has_leftovers(const firn_table *table, bool *out, firn_error *error);
+
 /** Records a location that is about to be created; durable when it returns. Thread-safe. */
 firn_status firn_journal_add(firn_journal *journal, const char *location, firn_error *error);
 

@@ -257,7 +257,11 @@ firn_status firn_compact_run(firn_table *table, const firn_compact_plan *plan,
     firn_pool *pool = NULL;
     char run_id[FIRN_UUID_TEXT_SIZE];
     *out = (firn_compact_result){0};
-    if (plan->selected_count == 0) return FIRN_OK;
+    bool leftovers = false;
+    if (plan->selected_count == 0) {
+        FIRN_TRY(firn_journal_has_leftovers(table, &leftovers, error));
+        if (!leftovers) return FIRN_OK;
+    }
     const firn_table_metadata *planned = plan->metadata;
     runner run = {.table = table, .options = options, .out = out};
     FIRN_TRY(firn_catalog_check_writable(table->catalog, firn_table_own_name(table), error));

@@ -36,6 +36,7 @@ static firn_status commit(runner *run, const firn_dangling_deletes_plan *plan,
 
 static firn_status attempt(runner *run, const firn_dangling_deletes_plan *plan,
                            firn_live_files *files, firn_error *error) {
+    if (plan->dangling_count == 0) return FIRN_OK;
     firn_status status = commit(run, plan, files, error);
     firn_journal_end(run->journal, run->table->storage, status);
     return status;
@@ -47,7 +48,7 @@ static firn_status replan_and_run(runner *run, firn_error *error) {
         firn_dangling_deletes_plan *plan = NULL;
         FIRN_TRY(firn_table_refresh(run->table, error));
         FIRN_TRY(firn_dangling_deletes_plan_table(run->table, run->options, &plan, error));
-        status = plan->dangling_count == 0 ? FIRN_OK : attempt(run, plan, &plan->files, error);
+        status = attempt(run, plan, &plan->files, error);
         firn_dangling_deletes_plan_free(plan);
         if (status != FIRN_CONFLICT) return status;
     }
@@ -61,7 +62,11 @@ firn_status firn_dangling_deletes_run(firn_table *table, const firn_dangling_del
     firn_live_files files = plan->files;
     runner run = {.table = table, .options = options, .out = out};
     *out = (firn_dangling_deletes_result){0};
-    if (plan->dangling_count == 0) return FIRN_OK;
+    bool leftovers = false;
+    if (plan->dangling_count == 0) {
+        FIRN_TRY(firn_journal_has_leftovers(table, &leftovers, error));
+        if (!leftovers) return FIRN_OK;
+    }
     FIRN_TRY(firn_catalog_check_writable(table->catalog, firn_table_own_name(table), error));
     FIRN_TRY(firn_journal_open(table, options->lock_timeout_ms, &run.journal,
                                &out->leftovers_removed, error));

@@ -191,6 +191,7 @@ static firn_status commit(runner *run, firn_live_files *files, firn_error *error
 /* One attempt at one plan; what it wrote is gone afterwards unless it was committed or may have been. */
 static firn_status attempt(runner *run, firn_live_files *files, firn_error *error) {
     firn_status status = FIRN_OK;
+    if (run->plan->removed_count == 0) return FIRN_OK;
     run->added.count = 0;
     run->out->added_files = 0;
     run->out->added_bytes = 0;
@@ -216,7 +217,7 @@ static firn_status replan_and_run(runner *run, firn_error *error) {
         FIRN_TRY(firn_table_refresh(run->table, error));
         FIRN_TRY(firn_rewrite_deletes_plan_table(run->table, run->options, &plan, error));
         run->plan = plan;
-        status = plan->removed_count == 0 ? FIRN_OK : attempt(run, &plan->files, error);
+        status = attempt(run, &plan->files, error);
         firn_rewrite_deletes_plan_free(plan);
         if (status != FIRN_CONFLICT) return status;
     }
@@ -230,7 +231,11 @@ firn_status firn_rewrite_deletes_run(firn_table *table, const firn_rewrite_delet
     firn_live_files files = plan->files;
     runner run = {.table = table, .options = options, .plan = plan, .out = out};
     *out = (firn_rewrite_deletes_result){0};
-    if (plan->removed_count == 0) return FIRN_OK;
+    bool leftovers = false;
+    if (plan->removed_count == 0) {
+        FIRN_TRY(firn_journal_has_leftovers(table, &leftovers, error));
+        if (!leftovers) return FIRN_OK;
+    }
     FIRN_TRY(firn_catalog_check_writable(table->catalog, firn_table_own_name(table), error));
     FIRN_TRY(firn_journal_open(table, options->lock_timeout_ms, &run.journal,
                                &out->leftovers_removed, error));

@@ -82,6 +82,11 @@ firn_status firn_upgrade_run(firn_table *table, int64_t to, int64_t lock_timeout
     firn_journal *journal = NULL;
     *out = (firn_upgrade_result){0};
     FIRN_TRY(firn_upgrade_plan_table(table, to, &plan, error));
+    if (!plan.needed) {
+        bool leftovers = false;
+        FIRN_TRY(firn_journal_has_leftovers(table, &leftovers, error));
+        if (!leftovers) return FIRN_OK;
+    }
     firn_update_source source = {build, &plan.to};
     FIRN_TRY(firn_catalog_check_writable(table->catalog, firn_table_own_name(table), error));
     FIRN_TRY(firn_journal_open(table, lock_timeout_ms, &journal, &out->leftovers_removed, error));

@@ -1,4 +1,5 @@
 """What random histories once found wrong, each as the short history that shows it."""
+import json
 import shutil
 import tempfile
 
@@ -78,4 +79,34 @@ def guessed_deletes_come_to_rest(folder):
     kit.check(not report["committed"], "the second run found something to do")
 
 
-kit.main([vectors_leave_with_their_files, guessed_deletes_come_to_rest])
+@in_world
+def leftovers_go_without_other_work(folder):
+    """What a killed compaction left is removed by the next run of any verb, though there is nothing else for it to do."""
+    if not kit.FAULTS:
+        return
+    world = unpartitioned(folder, 2)
+    for _ in range(3):
+        append_file(world, 3)
+    arguments = world.table.arguments
+    verbs = {"compact": ["--min-input-files", 9], "rewrite-deletes": [], "remove-dangling-deletes": [],
+             "upgrade": ["--to", 2]}
+    for verb, options in verbs.items():
+        done = kit.firn("compact", *arguments, "--rewrite-all", "--yes", program=kit.FAULTS,
+                        environment={"FIRN_FAULT": "kill:1:catalog"}, expect=None)
+        kit.check(done.returncode == 137, f"the compaction was not killed: {done.returncode} {done.stderr}")
+        firn_steps.run(verb, *arguments, *options)
+        try:
+            checks.nothing_left(world.table)
+        except kit.Failed:
+            pass
+        else:
+            raise kit.Failed("nothing is left, so this test shows nothing; or a preview removed something")
+        told = json.loads(firn_steps.run(verb, *arguments, *options, "--yes", "--json").stdout)
+        checks.nothing_left(world.table)
+        kit.check(not told["committed"] and told["leftovers_removed"] > 0, f"{verb} tells {told}")
+        again = json.loads(firn_steps.run(verb, *arguments, *options, "--yes", "--json").stdout)
+        kit.check("leftovers_removed" not in again, f"{verb} tells {again}")
+    checks.same_as_model(world)
+
+
+kit.main([vectors_leave_with_their_files, guessed_deletes_come_to_rest, leftovers_go_without_other_work])
