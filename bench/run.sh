@@ -47,5 +47,6 @@ status=0
 [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1 # 77: left out
 "$FIRN_PYTHON" "$here/deletes.py" "$firn" || failed=1
 "$FIRN_PYTHON" "$here/plan.py" "$firn" || failed=1
+"$FIRN_PYTHON" "$here/lake.py" "$firn" || failed=1
 "$FIRN_PYTHON" "$here/decode.py" "$build/bench/firn-bench-decode" || failed=1
 exit $failed

@@ -95,12 +95,13 @@ static void tell(firn_sync_work *work) {
     tell_table(work);
 }
 
-/* For readers that are given the table's folder; the commits stand whether or not it can be written. */
+/* For readers that are given the table's folder; the commits stand whether or not it can be written. Without a commit of this run it may name what was current before one that a killed run made. */
 static void write_hint(firn_sync_work *work) {
     firn_error problem;
     firn_error_clear(&problem);
-    if (!work->acts || work->table == NULL || work->result->commits.count == 0) return;
-    if (firn_table_refresh_version_hint(work->table, true, &problem) == FIRN_OK) return;
+    if (!work->acts || work->table == NULL) return;
+    bool create = work->result->commits.count > 0;
+    if (firn_table_refresh_version_hint(work->table, create, &problem) == FIRN_OK) return;
     firn_log_warning("table %s: version-hint.text can't be written: %s", work->display_name,
                      problem.message);
 }

@@ -64,11 +64,11 @@ def check(condition, message):
         raise Failed(message)
 
 
-def firn(*arguments, program=None, cwd=None, environment=None, expect=0):
-    """Runs firn; returns the finished process. `expect`: the exit code, or several, or None for any."""
+def firn(*arguments, program=None, cwd=None, environment=None, expect=0, stdin=None):
+    """Runs firn; returns the finished process. `expect`: the exit code, or several, or None for any. `stdin`: a text."""
     env = dict(os.environ)
     env.update(environment or {})
-    done = subprocess.run([program or FIRN, *map(str, arguments)], cwd=cwd, env=env, text=True,
+    done = subprocess.run([program or FIRN, *map(str, arguments)], cwd=cwd, env=env, text=True, input=stdin,
                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     allowed = expect if isinstance(expect, (tuple, list, set)) else (expect,)
     if expect is not None and done.returncode not in allowed:
