@@ -126,7 +126,7 @@ _firn()
             mapfile -t COMPREPLY < <(compgen -W "inspect merge verify" -- "$current")
             ;;
         config: | help:config) mapfile -t COMPREPLY < <(compgen -W "show validate" -- "$current") ;;
-        demo: | help:demo) mapfile -t COMPREPLY < <(compgen -W "small-files" -- "$current") ;;
+        demo: | help:demo) mapfile -t COMPREPLY < <(compgen -W "small-files lake" -- "$current") ;;
         tables:* | config:show | help:*) ;;
         *)
             mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -23,6 +23,7 @@ firn_status firn_command_sync(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_catalog_register(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_demo_small_files(firn_invocation *invocation, firn_error *error);
+firn_status firn_command_demo_lake(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_config_show(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_config_validate(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_parquet_inspect(firn_invocation *invocation, firn_error *error);

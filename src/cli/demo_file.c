@@ -133,3 +133,30 @@ out:
     firn_free(location);
     return status;
 }
+
+firn_status firn_demo_write_source(firn_storage *storage, const firn_table_metadata *metadata,
+                                   const firn_demo_rows *rows, const char *location,
+                                   firn_error *error) {
+    file_job job = {.rows = rows, .schema = metadata->schema};
+    for (size_t i = 0; i < FIRN_DEMO_LEAVES; i++) firn_leaf_totals_init(&job.totals[i]);
+    firn_storage_writer *file = NULL;
+    uint64_t size = 0;
+    int64_t row_group_offset = 0;
+    firn_status status = FIRN_OK;
+    firn_arena *arena = firn_arena_new();
+    if (arena == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    FIRN_CHECK(firn_data_write_options_read(metadata, &job.options, error));
+    FIRN_CHECK(firn_storage_create(storage, location, &file, error));
+    FIRN_CHECK(write_content(&job, arena, file, &size, &row_group_offset, error));
+    status = firn_storage_finish(file, error);
+    file = NULL;
+out:
+    firn_storage_abort(file);
+    firn_parquet_file_writer_free(job.writer);
+    for (size_t i = 0; i < FIRN_DEMO_LEAVES; i++) firn_leaf_totals_release(&job.totals[i]);
+    firn_arena_free(arena);
+    return status;
+}

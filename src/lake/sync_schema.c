@@ -212,6 +212,22 @@ static firn_status as_blocked(firn_status status, firn_error *error) {
     return FIRN_BLOCKED;
 }
 
+/* A layout that can't be told is told by a file that contradicts it: it belongs to the report's bad files. */
+static firn_status name_culprit(firn_sync_work *work, firn_error *error) {
+    size_t culprit = work->file_count;
+    size_t longest = 0;
+    for (size_t i = 0; i < work->file_count; i++) {
+        size_t length = strlen(work->files[i].location);
+        if (length <= longest || strstr(error->message, work->files[i].location) == NULL) continue;
+        culprit = i;
+        longest = length;
+    }
+    if (culprit == work->file_count) return FIRN_OK;
+    FIRN_TRY(firn_sync_add_bad(work, culprit, error->message, error));
+    work->result->bad.items[work->result->bad.count - 1].done = NULL;
+    return FIRN_OK;
+}
+
 static firn_status plan_new_table(firn_sync_work *work, firn_error *error) {
     observation seen = {.work = work};
     json_t *spec = NULL;
@@ -221,7 +237,9 @@ static firn_status plan_new_table(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(as_blocked(add_path_columns(work, error), error));
     FIRN_TRY(schema_so_far(work, &seen.schema, error));
     FIRN_TRY(make_mapping(work, seen.schema, NULL, error));
-    FIRN_TRY(as_blocked(firn_lake_layout_spec(work->layout, seen.schema, &spec, error), error));
+    firn_status status = firn_lake_layout_spec(work->layout, seen.schema, &spec, error);
+    if (status == FIRN_INVALID && error != NULL) FIRN_TRY(name_culprit(work, error));
+    FIRN_TRY(as_blocked(status, error));
     return create_metadata(work, seen.schema, spec, error);
 }
 
