@@ -23,23 +23,31 @@ typedef struct findings_list {
     size_t count;
 } findings_list;
 
+static firn_cell snapshot_ids(firn_report *report, const firn_sync_finding *finding) {
+    json_t *ids = json_array();
+    for (size_t i = 0; i < finding->snapshots && i < FIRN_SYNC_SNAPSHOTS; i++) {
+        if (ids != NULL) json_array_append_new(ids, json_integer(finding->snapshot_ids[i]));
+    }
+    return firn_cell_json(firn_report_json(report, ids), NULL);
+}
+
 static void add_finding(firn_rows *rows, firn_report *report, const firn_sync_finding *finding) {
     const firn_cell cells[] = {copied(report, finding->location), copied(report, finding->unit),
-                               copied(report, finding->reason), copied(report, finding->done),
-                               counted(finding->snapshots)};
+                               copied(report, finding->reason),   copied(report, finding->done),
+                               counted(finding->snapshots),       snapshot_ids(report, finding)};
     firn_rows_add(rows, cells);
 }
 
 static void add_findings(firn_section *root, const findings_list *list) {
-    static const firn_column json[] = {
-        {"file", NULL}, {"unit", NULL}, {"reason", NULL}, {"done", NULL}, {"snapshots", NULL}};
-    static const firn_column text[] = {
-        {NULL, "file"}, {NULL, "unit"}, {NULL, "reason"}, {NULL, "done"}, {NULL, NULL}};
+    static const firn_column json[] = {{"file", NULL}, {"unit", NULL},      {"reason", NULL},
+                                       {"done", NULL}, {"snapshots", NULL}, {"snapshot_ids", NULL}};
+    static const firn_column text[] = {{NULL, "file"}, {NULL, "unit"},      {NULL, "reason"},
+                                       {NULL, "done"}, {NULL, "snapshots"}, {NULL, NULL}};
     firn_report *report = firn_section_report(root);
-    firn_rows *rows = firn_section_rows(root, list->key, "", json, 5, NULL);
+    firn_rows *rows = firn_section_rows(root, list->key, "", json, 6, NULL);
     for (size_t i = 0; i < list->count; i++) add_finding(rows, report, &list->items[i]);
     if (list->count == 0) return;
-    rows = firn_section_rows(root, NULL, list->heading, text, 5, NULL);
+    rows = firn_section_rows(root, NULL, list->heading, text, 6, NULL);
     for (size_t i = 0; i < list->count && i < LONGEST_LIST; i++) {
         add_finding(rows, report, &list->items[i]);
     }

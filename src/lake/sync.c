@@ -60,6 +60,9 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(list_source(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
     FIRN_TRY(firn_sync_load_ledger(work, error));
+    if (work->ledger != NULL) {
+        work->result->files_rolled_back = firn_ledger_rolled_back(work->ledger);
+    }
     FIRN_TRY(firn_sync_classify(work, error));
     FIRN_TRY(firn_sync_check_policies(work, error));
     FIRN_TRY(read_footers(work, error));

@@ -42,6 +42,8 @@ typedef struct firn_sync_options {
     firn_pool *pool;
 } firn_sync_options;
 
+#define FIRN_SYNC_SNAPSHOTS 16
+
 /** A file and what is to be said of it. */
 typedef struct firn_sync_finding {
     const char *location;
@@ -49,7 +51,9 @@ typedef struct firn_sync_finding {
     const char
         *reason; /**< why it is bad; replaced: what differs; NULL where there is nothing to say */
     const char *done; /**< "reported", "overwritten", "deleted", "left out"; NULL: nothing */
-    size_t snapshots; /**< retained ones that name the file; of replaced and missing ones */
+    /** Retained snapshots that name the file, of replaced and missing ones: how many, and the ids of the first FIRN_SYNC_SNAPSHOTS. */
+    size_t snapshots;
+    const int64_t *snapshot_ids;
 } firn_sync_finding;
 
 typedef struct firn_sync_commit {

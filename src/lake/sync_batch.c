@@ -329,15 +329,31 @@ typedef struct batch_step {
     batch_sums sums;
 } batch_step;
 
+static int64_t head_of(const firn_table *table) {
+    return table == NULL || table->snapshot == NULL ? FIRN_NO_SNAPSHOT
+                                                    : table->snapshot->snapshot_id;
+}
+
+/* The table is made or brought to what is planned. Whoever else found it meanwhile may have added files of ours. */
+static firn_status ready_table(firn_sync_work *work, firn_error *error) {
+    bool absent = work->table == NULL;
+    int64_t before = head_of(work->table);
+    if (absent) FIRN_TRY(firn_sync_create(work, error));
+    if (!absent) FIRN_TRY(firn_sync_update_table(work, error));
+    if (!absent && head_of(work->table) == before) return FIRN_OK;
+    FIRN_TRY(firn_sync_follow(work, error));
+    if (!work->must_update) return FIRN_OK;
+    return firn_fail(error, FIRN_CONFLICT, "table %s: another writer changed it meanwhile",
+                     work->display_name);
+}
+
 static firn_status try_batch(firn_sync_work *work, void *context, firn_error *error) {
     batch_step *step = context;
     FIRN_TRY(check_batch(work, step->batch, &step->sums, error));
     if (step->sums.files == 0) return FIRN_OK;
-    if (work->table == NULL) {
-        FIRN_TRY(firn_sync_create(work, error));
-        FIRN_TRY(firn_sync_load_ledger(work, error));
-    }
-    FIRN_TRY(firn_sync_update_table(work, error));
+    FIRN_TRY(ready_table(work, error));
+    FIRN_TRY(check_batch(work, step->batch, &step->sums, error));
+    if (step->sums.files == 0) return FIRN_OK;
     return run_append(work, step->batch, &step->sums, error);
 }
 

@@ -55,7 +55,6 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     } else {
         FIRN_TRY(firn_ledger_load(work->table, &work->ledger, error));
     }
-    work->result->files_rolled_back = firn_ledger_rolled_back(work->ledger);
     FIRN_TRY(adopt_property(work, error));
     return firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error);
 }

@@ -23,9 +23,14 @@ static void set_done(firn_sync_finding *items, size_t count, const char *done) {
     }
 }
 
-/* How many snapshots name the file: those that come from the one that added it. */
-static size_t count_snapshots(const firn_table_metadata *metadata, int64_t added_by) {
-    size_t count = 0;
+/* The snapshots that name the file: those that come from the one that added it. */
+static firn_status find_snapshots(firn_sync_work *work, int64_t added_by,
+                                  firn_sync_finding *finding, firn_error *error) {
+    const firn_table_metadata *metadata = work->table->metadata;
+    int64_t *ids = firn_arena_alloc(work->result->arena, FIRN_SYNC_SNAPSHOTS, sizeof *ids);
+    if (ids == NULL) return firn_fail_memory(error);
+    finding->snapshot_ids = ids;
+    finding->snapshots = 0;
     for (size_t i = 0; i < metadata->snapshot_count; i++) {
         const firn_snapshot *snapshot = &metadata->snapshots[i];
         size_t steps = 0;
@@ -35,33 +40,37 @@ static size_t count_snapshots(const firn_table_metadata *metadata, int64_t added
                            ? firn_table_metadata_snapshot(metadata, snapshot->parent_snapshot_id)
                            : NULL;
         }
-        count += snapshot != NULL && snapshot->snapshot_id == added_by ? 1 : 0;
+        if (snapshot == NULL || snapshot->snapshot_id != added_by) continue;
+        if (finding->snapshots < FIRN_SYNC_SNAPSHOTS) {
+            ids[finding->snapshots] = metadata->snapshots[i].snapshot_id;
+        }
+        finding->snapshots++;
     }
-    return count;
+    return FIRN_OK;
 }
 
-static void count_all_snapshots(firn_sync_work *work) {
+static firn_status find_all_snapshots(firn_sync_work *work, firn_error *error) {
     firn_sync_result *result = work->result;
-    const firn_table_metadata *metadata = work->table->metadata;
     for (size_t i = 0; i < result->replaced.count; i++) {
-        result->replaced.items[i].snapshots =
-            count_snapshots(metadata, work->replaced_entries.items[i].snapshot_id);
+        FIRN_TRY(find_snapshots(work, work->replaced_entries.items[i].snapshot_id,
+                                &result->replaced.items[i], error));
     }
     for (size_t i = 0; i < result->missing.count; i++) {
-        result->missing.items[i].snapshots =
-            count_snapshots(metadata, work->missing_entries.items[i].snapshot_id);
+        FIRN_TRY(find_snapshots(work, work->missing_entries.items[i].snapshot_id,
+                                &result->missing.items[i], error));
     }
+    return FIRN_OK;
 }
 
 firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {
     firn_sync_result *result = work->result;
-    if (work->table != NULL) count_all_snapshots(work);
+    if (work->table != NULL) FIRN_TRY(find_all_snapshots(work, error));
     if (result->replaced.count > 0 && work->options->on_replaced == FIRN_LAKE_ERROR) {
-        return refuse(work, "were replaced since they were added", "replaced",
-                      result->replaced.items, result->replaced.count, error);
+        return refuse(work, "replaced since added", "replaced", result->replaced.items,
+                      result->replaced.count, error);
     }
     if (result->missing.count > 0 && work->options->on_missing == FIRN_LAKE_ERROR) {
-        return refuse(work, "that were added are gone", "missing", result->missing.items,
+        return refuse(work, "added before and gone now", "missing", result->missing.items,
                       result->missing.count, error);
     }
     if (work->options->on_replaced == FIRN_LAKE_REPORT) {
@@ -222,11 +231,13 @@ static firn_status commit(policy_run *run, firn_error *error) {
     firn_sync_work *work = run->work;
     firn_change_source source = {build_change, run};
     firn_commit_result result = {0};
-    FIRN_TRY(firn_sync_update_table(work, error));
     FIRN_TRY(
         firn_manifest_batch_new(work->table, firn_sync_memory(work, 4), &run->manifests, error));
-    FIRN_TRY(firn_lake_footers_visit(work->footers, work->new_count,
-                                     work->file_count - work->new_count, add_entry, run, error));
+    size_t count = work->file_count - work->new_count;
+    if (count > 0) {
+        FIRN_TRY(
+            firn_lake_footers_visit(work->footers, work->new_count, count, add_entry, run, error));
+    }
     FIRN_TRY(firn_manifest_batch_finish(run->manifests, work->journal, &run->added, error));
     FIRN_TRY(firn_table_commit_changes(work->table, work->journal, &source, &result, error));
     FIRN_TRY(firn_journal_done(work->journal, error));
@@ -240,6 +251,7 @@ static firn_status commit(policy_run *run, firn_error *error) {
 
 static firn_status act(policy_run *run, firn_error *error) {
     firn_sync_work *work = run->work;
+    if (work->acts) FIRN_TRY(firn_sync_update_table(work, error));
     FIRN_TRY(index_live(run, error));
     FIRN_TRY(choose_removed(run, error));
     count_stale_deletes(run);

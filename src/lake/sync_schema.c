@@ -29,7 +29,12 @@ void firn_sync_plan_release(firn_sync_work *work) {
 firn_status firn_sync_add_bad(firn_sync_work *work, size_t index, const char *reason,
                               firn_error *error) {
     const firn_lake_file *file = &work->files[index];
+    size_t length = strlen(file->location);
     work->facts[index].state = FIRN_SYNC_BAD;
+    /* The report names the file beside its reason. */
+    if (strncmp(reason, file->location, length) == 0 && strncmp(reason + length, ": ", 2) == 0) {
+        reason += length + 2;
+    }
     firn_sync_finding finding = {.location = firn_sync_keep(work, file->location),
                                  .unit = firn_sync_keep(work, firn_sync_unit_name(work, file)),
                                  .reason = firn_sync_keep(work, reason),

@@ -167,7 +167,9 @@ static firn_status check_metadata(void *context, const char *location,
     if (status == FIRN_OK) {
         status = firn_table_metadata_parse(firn_buffer_slice(&bytes), location, &metadata, NULL);
     }
-    bool empty = status == FIRN_OK && metadata->snapshot_count == 0;
+    /* One that can't be read is a first version that was cut short, or is being written. */
+    bool first = firn_metadata_location_version(location) <= 1;
+    bool empty = status == FIRN_OK ? metadata->snapshot_count == 0 : first;
     firn_table_metadata_free(metadata);
     firn_buffer_release(&bytes);
     if (empty) return FIRN_OK;
