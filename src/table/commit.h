@@ -29,6 +29,9 @@ typedef struct firn_file_change {
      */
     const firn_manifest_entry *added;
     size_t added_count;
+    /** Entries of removed files as they should be: the same files go on under them, with the snapshot id, sequence numbers and row ids that they have (status EXISTING). */
+    const firn_manifest_entry *restated;
+    size_t restated_count;
     /** Live files that go: pointers into files->data or files->deletes, each once. */
     const firn_live_file *const *removed;
     size_t removed_count;

@@ -12,6 +12,7 @@ typedef struct firn_packed_item {
     const firn_manifest_file *carried; /**< the manifest that it comes from; NULL: an added file */
     size_t ordinal;                    /**< in `carried` */
     bool goes;                         /**< carried as DELETED */
+    bool restated;                     /**< the entry stays as it is, as EXISTING */
 } firn_packed_item;
 
 /** A manifest of this commit, with what it was made of, so that a later attempt can tell that it would write the same again. */

@@ -31,6 +31,8 @@ static bool same_item(const firn_packed_item *a, const firn_packed_item *b) {
                strcmp(a->carried->path, b->carried->path) == 0 &&
                same_numbers(a->carried, b->carried);
     }
+    if (a->restated != b->restated) return false;
+    if (a->restated && a->entry->snapshot_id != b->entry->snapshot_id) return false;
     return a->entry->has_sequence_number == b->entry->has_sequence_number &&
            a->entry->sequence_number == b->entry->sequence_number &&
            firn_data_file_equal(&a->entry->file, &b->entry->file);
@@ -139,9 +141,8 @@ static firn_status put_manifest(const packer *pack, firn_manifest_writer *writer
 static firn_status add_item(const packer *pack, firn_manifest_writer *writer,
                             const firn_packed_item *item, firn_error *error) {
     firn_manifest_entry entry = *item->entry;
-    entry.status = item->carried == NULL ? FIRN_ENTRY_ADDED
-                   : item->goes          ? FIRN_ENTRY_DELETED
-                                         : FIRN_ENTRY_EXISTING;
+    bool added = item->carried == NULL && !item->restated;
+    entry.status = added ? FIRN_ENTRY_ADDED : item->goes ? FIRN_ENTRY_DELETED : FIRN_ENTRY_EXISTING;
     if (entry.status != FIRN_ENTRY_EXISTING) {
         entry.has_snapshot_id = true;
         entry.snapshot_id = pack->work->snapshot_id;
@@ -195,18 +196,24 @@ static firn_status pack_items(packer *pack, firn_error *error) {
 
 /* --- added files -------------------------------------------------------------------------------- */
 
-static firn_status collect_added(packer *pack, firn_error *error) {
-    const firn_file_change *change = &pack->work->change;
-    for (size_t i = 0; i < change->added_count; i++) {
-        const firn_data_file *file = &change->added[i].file;
+static firn_status collect_entries(packer *pack, const firn_manifest_entry *entries, size_t count,
+                                   bool restated, firn_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        const firn_data_file *file = &entries[i].file;
         if (file->spec_id != pack->spec->spec_id ||
             (file->content != FIRN_CONTENT_DATA) != pack->deletes) {
             continue;
         }
-        firn_packed_item item = {.entry = &change->added[i]};
+        firn_packed_item item = {.entry = &entries[i], .restated = restated};
         FIRN_TRY(firn_vector_push(&pack->items, error, item));
     }
     return FIRN_OK;
+}
+
+static firn_status collect_added(packer *pack, firn_error *error) {
+    const firn_file_change *change = &pack->work->change;
+    FIRN_TRY(collect_entries(pack, change->added, change->added_count, false, error));
+    return collect_entries(pack, change->restated, change->restated_count, true, error);
 }
 
 /* --- touched manifests -------------------------------------------------------------------------- */
@@ -265,7 +272,7 @@ static firn_status collect_touched(packer *pack, const removals *marks, firn_err
             manifest->partition_spec_id != pack->spec->spec_id) {
             continue;
         }
-        firn_packed_item item = {&live[i].entry, manifest, live[i].ordinal, goes[i]};
+        firn_packed_item item = {&live[i].entry, manifest, live[i].ordinal, goes[i], false};
         FIRN_TRY(firn_vector_push(&pack->items, error, item));
     }
     return FIRN_OK;
@@ -368,7 +375,8 @@ firn_status firn_commit_write_manifests(firn_commit_work *work, firn_error *erro
     FIRN_TRY(mark_removals(work, &marks, error));
     FIRN_TRY(pack_all(work, &marks, true, target_bytes, &packed, error));
     FIRN_TRY(pack_all(work, &marks, false, target_bytes, &packed, error));
-    if (packed != work->change.added_count + count_touched(work->change.files, &marks)) {
+    size_t given = work->change.added_count + work->change.restated_count;
+    if (packed != given + count_touched(work->change.files, &marks)) {
         return firn_fail(error, FIRN_CONFLICT,
                          "table %s: lacks a partition spec that a file of the change names",
                          work->table->display_name);

@@ -132,6 +132,9 @@ static firn_status changed_partitions(const firn_commit_work *work, size_t *out,
     for (size_t i = 0; i < change->added_count; i++) {
         FIRN_CHECK(count_partition(seen, &change->added[i].file, &key, error));
     }
+    for (size_t i = 0; i < change->restated_count; i++) {
+        FIRN_CHECK(count_partition(seen, &change->restated[i].file, &key, error));
+    }
     for (size_t i = 0; i < change->removed_count; i++) {
         FIRN_CHECK(count_partition(seen, &change->removed[i]->entry.file, &key, error));
     }
@@ -207,6 +210,9 @@ firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapsho
     side_totals added = {0}, removed = {0};
     size_t partitions = 0;
     for (size_t i = 0; i < change->added_count; i++) count_file(&added, &change->added[i].file);
+    for (size_t i = 0; i < change->restated_count; i++) {
+        count_file(&added, &change->restated[i].file);
+    }
     for (size_t i = 0; i < change->removed_count; i++) {
         count_file(&removed, &change->removed[i]->entry.file);
     }
