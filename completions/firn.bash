@@ -34,6 +34,7 @@ _firn_options_of()
             echo "$common $catalog --ref $lake --manifest --yes --dry-run --lock-timeout --memory" \
                 "--threads"
             ;;
+        audit) echo "$common $catalog --ref --deep --fix --yes --dry-run --lock-timeout --memory --threads" ;;
         catalog) echo "$common $catalog --yes --dry-run" ;;
         parquet)
             case "$2" in
@@ -56,7 +57,7 @@ _firn()
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs="tables describe snapshots refs files manifests history scan plan compact
-        rewrite-deletes remove-dangling-deletes upgrade verify register sync catalog parquet doctor config demo help"
+        rewrite-deletes remove-dangling-deletes upgrade verify audit register sync catalog parquet doctor config demo help"
     local verb="" second="" i
     COMPREPLY=()
     case "$previous" in

@@ -29,6 +29,7 @@ firn_status firn_command_config_validate(firn_invocation *invocation, firn_error
 firn_status firn_command_parquet_inspect(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_parquet_verify(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_parquet_merge(firn_invocation *invocation, firn_error *error);
+firn_status firn_command_audit(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_verify(firn_invocation *invocation, firn_error *error);
 firn_status firn_command_help(firn_invocation *invocation, firn_error *error);
 

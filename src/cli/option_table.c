@@ -14,7 +14,11 @@ const firn_option firn_option_table[] = {
      "only rows that match, and files that may hold some, as in \"day >= '2024-02-29' and (kind in "
      "('a', 'b') or n is null)\""},
     {"deep", 0, FIRN_OPTION_FLAG, MEMBER(deep), FIRN_OPTIONS_VERIFY, NULL,
-     "decode every value of every file, and look up every deleted row"},
+     "verify: decode every value of every file, and look up every deleted row; audit: read "
+     "columns, "
+     "too"},
+    {"fix", 0, FIRN_OPTION_FLAG, MEMBER(fix), FIRN_OPTIONS_AUDIT, NULL,
+     "set right what manifests and properties can set right"},
     {"content-hash", 0, FIRN_OPTION_FLAG, MEMBER(content_hash), FIRN_OPTIONS_CONTENT, NULL,
      "read every row and show a hash of them that does not depend on their order"},
     {"columns", 0, FIRN_OPTION_TEXT, MEMBER(columns), FIRN_OPTIONS_SCAN, "A,B",

@@ -231,8 +231,7 @@ static bool is_planned(const char *word) {
     static const char *const planned[] = {
         "evolve",           "rewrite-manifests", "expire", "remove-orphans", "restore",
         "apply-properties", "maintain",          "health", "rollback",       "tag",
-        "branch",           "set-property",      "audit",  "view",           "serve",
-        "engines"};
+        "branch",           "set-property",      "view",   "serve",          "engines"};
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         if (strcmp(word, planned[i]) == 0) return true;
     }

@@ -33,7 +33,7 @@ typedef struct firn_options {
     bool skip_bad, rebuild_ledger;
     int64_t format_version, batch; /**< 0: not given */
     int64_t retries;               /**< -1: not given */
-    bool pages, force, explain, no_joined_pages, deep, partial_progress;
+    bool pages, force, explain, no_joined_pages, deep, partial_progress, fix;
     int64_t verbose; /**< times that it was given */
     /* 0: not given. */
     int64_t memory_bytes, threads;
@@ -65,7 +65,8 @@ enum {
     FIRN_OPTIONS_UPGRADE = 8192, /**< --to */
     FIRN_OPTIONS_VERIFY = 16384, /**< --deep */
     FIRN_OPTIONS_LAKE = 32768,   /**< what is registered, and how */
-    FIRN_OPTIONS_SYNC = 65536    /**< --manifest */
+    FIRN_OPTIONS_SYNC = 65536,   /**< --manifest */
+    FIRN_OPTIONS_AUDIT = 131072  /**< --fix */
 };
 
 typedef enum firn_option_kind {

@@ -19,6 +19,7 @@
 #define VERIFY FIRN_OPTIONS_VERIFY
 #define LAKE FIRN_OPTIONS_LAKE
 #define SYNC FIRN_OPTIONS_SYNC
+#define AUDIT FIRN_OPTIONS_AUDIT
 #define MANY FIRN_MAX_ARGUMENTS
 
 const firn_verb firn_verb_table[] = {
@@ -150,6 +151,19 @@ const firn_verb firn_verb_table[] = {
      "rows of each must be as many as the manifest says. A run that was stopped goes on where it "
      "was.",
      firn_command_sync},
+    {"audit", "TABLE", 1, 1, COMMON | CATALOG | REF | CHANGE | VERIFY | AUDIT | LOCK | RESOURCES,
+     "find files that were registered wrongly, and set it right",
+     "Looks at the live data files of the snapshot: files that are live twice, partition values "
+     "that the rows don't have, bounds and counts by which filters lose rows, files with other "
+     "rows than recorded, columns without ids that no name mapping tells, files that can't be read "
+     "as the table. By the footers alone; where they don't settle it, that is said, and --deep "
+     "reads the columns.\n\n"
+     "With --fix one commit sets right what it can: of doubled entries the oldest stays, partition "
+     "values and metrics become those of the files, the name mapping is written. Data files stay "
+     "as they are. A file of several partitions has to be written anew, and where delete files of "
+     "a partition reach a file its partition stays. Without --yes it shows what it would do.\n\n"
+     "Ends with exit code 8 where something is wrong (and was not set right).",
+     firn_command_audit},
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "
