@@ -352,6 +352,7 @@ void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parq
         .options = options,
         .copy_pages = rewrite_options->copy_pages,
         .may_join = !rewrite_options->no_joined_pages,
+        .merged = rewrite_options->merged,
         .next_constant_id = UINT64_MAX,
     };
     firn_parquet_converter_init(&rewriter->converter);

@@ -63,9 +63,19 @@ typedef struct firn_parquet_piece {
     const int64_t *fill_values;
 } firn_parquet_piece;
 
+/** What came of merging the dictionaries of a leaf's pieces: a dictionary, or that it does not pay. */
+typedef struct firn_parquet_merged firn_parquet_merged;
+
+/** NULL is allowed. */
+void firn_parquet_merged_free(firn_parquet_merged *merged);
+/** Bytes of memory that it takes. */
+size_t firn_parquet_merged_size(const firn_parquet_merged *merged);
+
 typedef struct firn_parquet_rewrite_options {
     bool copy_pages;      /**< false: always decode and encode */
     bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
+    /** NULL, or what firn_parquet_measure_dictionaries found for just these pieces and this leaf, so that it is not done again. Its dictionary is taken out of it. */
+    firn_parquet_merged *merged;
 } firn_parquet_rewrite_options;
 
 /** How a page's bytes went over; cheapest first, but for the last. */
@@ -123,7 +133,8 @@ void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
 typedef struct firn_parquet_dictionary_reach {
     bool outgrows; /**< a merged dictionary pays, but not all pieces fit below its limit */
     int64_t rows;  /**< row_count of the pieces, from the first on, whose dictionaries fit */
-    int64_t rows_at_twice; /**< … with twice the limit */
+    int64_t rows_at_twice;       /**< … with twice the limit */
+    firn_parquet_merged *merged; /**< owned by the caller; NULL where nothing had to be merged */
 } firn_parquet_dictionary_reach;
 
 /**

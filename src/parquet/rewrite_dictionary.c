@@ -15,14 +15,55 @@
 #define LARGEST_RANGE ((uint64_t)65536)
 #define LEAST_REPETITION 8
 
+struct firn_parquet_merged {
+    bool pays;
+    firn_parquet_dictionary dictionary; /* all zero once it was taken out */
+    firn_parquet_translation *translations;
+    size_t piece_count;
+};
+
+static void free_translations(firn_parquet_translation *translations, size_t count) {
+    for (size_t i = 0; translations != NULL && i < count; i++) firn_free(translations[i].entries);
+    firn_free(translations);
+}
+
 void firn_parquet_release_translations(firn_parquet_rewriter *rewriter) {
-    if (rewriter->translations == NULL) return;
-    for (size_t i = 0; i < rewriter->piece_count; i++) {
-        firn_free(rewriter->translations[i].entries);
-    }
-    firn_free(rewriter->translations);
+    free_translations(rewriter->translations, rewriter->piece_count);
     rewriter->translations = NULL;
     rewriter->translation = NULL;
+}
+
+void firn_parquet_merged_free(firn_parquet_merged *merged) {
+    if (merged == NULL) return;
+    free_translations(merged->translations, merged->piece_count);
+    firn_parquet_dictionary_release(&merged->dictionary);
+    firn_free(merged);
+}
+
+size_t firn_parquet_merged_size(const firn_parquet_merged *merged) {
+    const firn_parquet_dictionary *dictionary = &merged->dictionary;
+    size_t size = sizeof *merged + dictionary->bytes.capacity +
+                  dictionary->offsets.capacity * sizeof *dictionary->offsets.items +
+                  dictionary->slot_count * sizeof *dictionary->slots;
+    for (size_t i = 0; merged->translations != NULL && i < merged->piece_count; i++) {
+        size += sizeof *merged->translations +
+                merged->translations[i].count * sizeof *merged->translations->entries;
+    }
+    return size;
+}
+
+/* The dictionary and its translations as if they had been merged just now; they are gone from what measuring left. */
+static bool take_merged(firn_parquet_rewriter *rewriter, size_t limit,
+                        firn_parquet_dictionary *dictionary) {
+    firn_parquet_merged *merged = rewriter->merged;
+    rewriter->merged = NULL;
+    if (!merged->pays || merged->translations == NULL) return false;
+    *dictionary = merged->dictionary;
+    dictionary->limit = limit;
+    rewriter->translations = merged->translations;
+    merged->dictionary = (firn_parquet_dictionary){0};
+    merged->translations = NULL;
+    return true;
 }
 
 typedef struct merge {
@@ -208,6 +249,10 @@ static bool range_fits(const survey *found, uint32_t width, size_t limit) {
 static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
                              const survey *found, size_t limit, firn_parquet_dictionary *dictionary,
                              bool *merged, firn_error *error) {
+    if (rewriter->merged != NULL && rewriter->merged->piece_count == rewriter->piece_count) {
+        *merged = take_merged(rewriter, limit, dictionary);
+        return FIRN_OK;
+    }
     const firn_parquet_schema_element *element = rewriter->output->node->element;
     uint32_t width = firn_parquet_value_width(element->type, element->type_length);
     firn_parquet_dictionary_init(dictionary, element->type, width, limit);
@@ -282,8 +327,6 @@ static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_pa
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
         if (firn_parquet_piece_has_dictionary(rewriter)) {
             FIRN_TRY(merge_piece(rewriter, i, work, error));
-            firn_free(rewriter->translations[i].entries);
-            rewriter->translations[i] = (firn_parquet_translation){0};
         }
         if (work->hopeless) return FIRN_OK;
         if (work->failed || work->dictionary->bytes.size > limit) out->outgrows = true;
@@ -291,6 +334,23 @@ static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_pa
         if (!out->outgrows) out->rows += rewriter->piece->row_count;
         out->rows_at_twice += rewriter->piece->row_count;
     }
+    return FIRN_OK;
+}
+
+/* Keeps what was found for the rewrite of the same pieces; what did not pay in the end leaves nothing but that. */
+static firn_status keep_merged(firn_parquet_rewriter *rewriter, bool keeps,
+                               firn_parquet_dictionary *dictionary, firn_parquet_merged **out,
+                               firn_error *error) {
+    firn_parquet_merged *merged = firn_alloc_zeroed(1, sizeof *merged);
+    if (merged == NULL) return firn_fail_memory(error);
+    *out = merged;
+    merged->pays = keeps;
+    merged->piece_count = rewriter->piece_count;
+    if (!keeps) return FIRN_OK;
+    merged->dictionary = *dictionary;
+    merged->translations = rewriter->translations;
+    *dictionary = (firn_parquet_dictionary){0};
+    rewriter->translations = NULL;
     return FIRN_OK;
 }
 
@@ -313,7 +373,13 @@ static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_p
     firn_status status = rewriter->translations == NULL
                              ? firn_fail_memory(error)
                              : measure_pieces(rewriter, pieces, limit, &work, out, error);
-    if (work.hopeless || !pays(&work, width)) out->outgrows = false;
+    bool fits = !work.failed &&
+                dictionary.bytes.size <= limit_of(pieces, rewriter->piece_count, rewriter->options);
+    bool paying = !work.hopeless && pays(&work, width);
+    if (!paying) out->outgrows = false;
+    if (status == FIRN_OK) {
+        status = keep_merged(rewriter, fits && paying, &dictionary, &out->merged, error);
+    }
     firn_parquet_dictionary_release(&dictionary);
     return status;
 }

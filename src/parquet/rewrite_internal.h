@@ -65,7 +65,8 @@ typedef struct firn_parquet_rewriter {
     firn_parquet_values converted_dictionary;
     firn_parquet_translation *translations; /**< one per piece; NULL: no dictionaries are merged */
     size_t piece_count;
-    bool makes_dictionary; /**< PLAIN integers get one */
+    firn_parquet_merged *merged; /**< what measuring found, or NULL; borrowed */
+    bool makes_dictionary;       /**< PLAIN integers get one */
     firn_parquet_rewrite_counts counts;
 
     /* The piece at hand. */

@@ -13,6 +13,9 @@
 /** Files up to this size are read whole, once for each output row group that they feed. */
 #define FIRN_REWRITE_SMALL_FILE ((uint64_t)8 << 20)
 
+/** Where nobody says how much memory there is. */
+#define FIRN_REWRITE_DEFAULT_MEMORY ((int64_t)512 << 20)
+
 /** Compressed bytes by what they are written with. */
 typedef struct firn_rewrite_habits {
     int64_t by_compression[FIRN_PARQUET_LZ4_RAW + 1];

@@ -4,6 +4,8 @@
  */
 #include "rewrite/cut.h"
 
+#include <stdatomic.h>
+
 #include "base/alloc.h"
 
 typedef struct cut_job {
@@ -12,13 +14,24 @@ typedef struct cut_job {
     size_t piece_count;
     firn_parquet_rewrite_options rewrite_options;
     firn_parquet_dictionary_reach *reaches; /* one per leaf */
+    atomic_size_t kept;                     /* bytes of what was merged */
+    size_t most_kept;
 } cut_job;
 
 static firn_status measure_leaf(void *argument, size_t leaf, firn_error *error) {
     cut_job *job = argument;
-    return firn_parquet_measure_dictionaries(job->pieces, job->piece_count, job->context->output,
-                                             leaf, &job->context->options, &job->rewrite_options,
-                                             &job->reaches[leaf], error);
+    firn_parquet_dictionary_reach *reach = &job->reaches[leaf];
+    FIRN_TRY(firn_parquet_measure_dictionaries(job->pieces, job->piece_count, job->context->output,
+                                               leaf, &job->context->options, &job->rewrite_options,
+                                               reach, error));
+    if (reach->merged == NULL) return FIRN_OK;
+    size_t size = firn_parquet_merged_size(reach->merged);
+    if (atomic_fetch_add(&job->kept, size) + size <= job->most_kept) return FIRN_OK;
+    /* It will be merged again. */
+    atomic_fetch_sub(&job->kept, size);
+    firn_parquet_merged_free(reach->merged);
+    reach->merged = NULL;
+    return FIRN_OK;
 }
 
 size_t firn_rewrite_parts_for(const firn_parquet_dictionary_reach *reach, int64_t rows) {
@@ -32,12 +45,37 @@ size_t firn_rewrite_parts_for(const firn_parquet_dictionary_reach *reach, int64_
     return reach->rows_at_twice >= rows / most ? (size_t)most : 1;
 }
 
-firn_status firn_rewrite_count_parts(firn_rewrite_context *context,
-                                     const firn_parquet_piece *pieces, size_t piece_count,
-                                     size_t *parts, firn_error *error) {
+void firn_rewrite_cut_release(firn_rewrite_cut *cut) {
+    for (size_t i = 0; cut->merged != NULL && i < cut->leaf_count; i++) {
+        firn_parquet_merged_free(cut->merged[i]);
+    }
+    firn_free(cut->merged);
+    *cut = (firn_rewrite_cut){0};
+}
+
+static size_t most_kept_of(const firn_rewrite_context *context) {
+    int64_t memory = context->settings->memory_bytes;
+    return (size_t)((memory > 0 ? memory : FIRN_REWRITE_DEFAULT_MEMORY) /
+                    FIRN_REWRITE_MERGED_SHARE);
+}
+
+/* What was merged goes over to *out; it is of no use where the row group is cut. */
+static void hand_over(cut_job *job, firn_rewrite_cut *out) {
+    for (size_t i = 0; i < out->leaf_count; i++) {
+        out->merged[i] = job->reaches[i].merged;
+        job->reaches[i].merged = NULL;
+    }
+    if (out->parts == 1) return;
+    size_t parts = out->parts;
+    firn_rewrite_cut_release(out);
+    out->parts = parts;
+}
+
+firn_status firn_rewrite_find_cut(firn_rewrite_context *context, const firn_parquet_piece *pieces,
+                                  size_t piece_count, firn_rewrite_cut *out, firn_error *error) {
     size_t leaves = context->output->leaf_count;
     int64_t rows = 0;
-    *parts = 1;
+    *out = (firn_rewrite_cut){.parts = 1, .leaf_count = leaves};
     for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
     if (rows < 2 * FIRN_PARQUET_FEWEST_ROWS_OF_CUT) return FIRN_OK;
     cut_job job = {.context = context,
@@ -45,12 +83,20 @@ firn_status firn_rewrite_count_parts(firn_rewrite_context *context,
                    .piece_count = piece_count,
                    .rewrite_options = {.copy_pages = context->settings->copy_pages,
                                        .no_joined_pages = context->settings->no_joined_pages},
-                   .reaches = firn_alloc_zeroed(leaves, sizeof *job.reaches)};
-    if (job.reaches == NULL) return firn_fail_memory(error);
-    firn_status status = firn_pool_each(context->settings->pool, leaves, measure_leaf, &job, error);
-    for (size_t i = 0; status == FIRN_OK && i < leaves; i++) {
+                   .reaches = firn_alloc_zeroed(leaves, sizeof *job.reaches),
+                   .most_kept = most_kept_of(context)};
+    out->merged = firn_alloc_zeroed(leaves, sizeof(firn_parquet_merged *));
+    firn_status status = FIRN_OK;
+    if (job.reaches == NULL || out->merged == NULL) FIRN_CHECK(firn_fail_memory(error));
+    FIRN_CHECK(firn_pool_each(context->settings->pool, leaves, measure_leaf, &job, error));
+    for (size_t i = 0; i < leaves; i++) {
         size_t wanted = firn_rewrite_parts_for(&job.reaches[i], rows);
-        if (wanted > *parts) *parts = wanted;
+        if (wanted > out->parts) out->parts = wanted;
+    }
+    hand_over(&job, out);
+out:
+    for (size_t i = 0; job.reaches != NULL && i < leaves; i++) {
+        firn_parquet_merged_free(job.reaches[i].merged);
     }
     firn_free(job.reaches);
     return status;

@@ -4,10 +4,20 @@
 
 #include "rewrite/context.h"
 
-/** Merges the dictionaries of those leaves that may outgrow the limit, in parallel. *parts is 1 where nothing is to be gained. */
-firn_status firn_rewrite_count_parts(firn_rewrite_context *context,
-                                     const firn_parquet_piece *pieces, size_t piece_count,
-                                     size_t *parts, firn_error *error);
+/** Of --memory, the share that dictionaries may take which wait for their leaf to be rewritten. */
+#define FIRN_REWRITE_MERGED_SHARE 8
+
+typedef struct firn_rewrite_cut {
+    size_t parts; /**< 1 where nothing is to be gained */
+    /** One per leaf, of all pieces together: what has been merged already, as far as there is memory. NULL where the row group is cut, or nothing was. */
+    firn_parquet_merged **merged;
+    size_t leaf_count;
+} firn_rewrite_cut;
+
+/** Merges the dictionaries of those leaves that may outgrow the limit, in parallel. Release also on failure. */
+firn_status firn_rewrite_find_cut(firn_rewrite_context *context, const firn_parquet_piece *pieces,
+                                  size_t piece_count, firn_rewrite_cut *out, firn_error *error);
+void firn_rewrite_cut_release(firn_rewrite_cut *cut);
 
 /** The parts that one leaf asks for: none of fewer rows than FIRN_PARQUET_FEWEST_ROWS_OF_CUT. */
 size_t firn_rewrite_parts_for(const firn_parquet_dictionary_reach *reach, int64_t rows);

@@ -11,8 +11,6 @@
 #include "rewrite/verify.h"
 
 #define MIB ((int64_t)1 << 20)
-/* Where nobody says how much memory there is. */
-#define DEFAULT_MEMORY (512 * MIB)
 /* Memory that the row group in flight is given, however much there is: more makes nothing faster. */
 #define WANTED_MEMORY (24 * MIB)
 
@@ -51,7 +49,8 @@ static firn_status gather_units(const firn_rewrite_context *context, firn_plan_u
 
 static firn_status make_plan(binpack *work, firn_error *error) {
     const firn_rewrite_settings *settings = work->context.settings;
-    int64_t memory = settings->memory_bytes > 0 ? settings->memory_bytes : DEFAULT_MEMORY;
+    int64_t memory =
+        settings->memory_bytes > 0 ? settings->memory_bytes : FIRN_REWRITE_DEFAULT_MEMORY;
     firn_plan_limits limits = {.output_count = work->context.group->output_count,
                                .row_group_bytes = settings->write->row_group_size_bytes,
                                .row_group_rows = settings->write->row_group_row_limit,
@@ -136,26 +135,31 @@ static void note_input(firn_output_file *file, size_t input) {
 
 /* None where every row of the pieces goes: a row group, and a file, begins with a row that stays. */
 static firn_status write_pieces(binpack *work, const firn_plan_row_group *group,
-                                const firn_parquet_piece *pieces, size_t count, firn_error *error) {
+                                const firn_parquet_piece *pieces, size_t count,
+                                firn_parquet_merged *const *merged, firn_error *error) {
     if (firn_rewrite_rows_kept(pieces, count) == 0) return FIRN_OK;
     if (work->file.writer == NULL) {
         FIRN_TRY(firn_output_file_begin(&work->file, &work->context, work->locations[group->output],
                                         error));
     }
-    return firn_rewrite_row_group(&work->context, &work->file, pieces, count, &work->sums, error);
+    return firn_rewrite_row_group(&work->context, &work->file, pieces, count, merged, &work->sums,
+                                  error);
 }
 
 /* One row group, or several where dictionaries ask for it. */
 static firn_status move_pieces(binpack *work, const firn_plan_row_group *group,
                                const firn_parquet_piece *pieces, size_t count, firn_error *error) {
-    size_t parts = 1;
-    FIRN_TRY(firn_rewrite_count_parts(&work->context, pieces, count, &parts, error));
-    for (size_t first = 0; first < count; parts--) {
+    firn_rewrite_cut cut;
+    firn_status status;
+    FIRN_CHECK(firn_rewrite_find_cut(&work->context, pieces, count, &cut, error));
+    for (size_t first = 0, parts = cut.parts; first < count; parts--) {
         size_t end = firn_rewrite_part_end(pieces, count, first, parts);
-        FIRN_TRY(write_pieces(work, group, pieces + first, end - first, error));
+        FIRN_CHECK(write_pieces(work, group, pieces + first, end - first, cut.merged, error));
         first = end;
     }
-    return FIRN_OK;
+out:
+    firn_rewrite_cut_release(&cut);
+    return status;
 }
 
 static firn_status move_row_group(binpack *work, const firn_plan_row_group *group,

@@ -23,6 +23,7 @@ typedef struct row_group_job {
     size_t piece_count;
     int64_t rows;
     firn_parquet_rewrite_options rewrite_options;
+    firn_parquet_merged *const *merged;
     pthread_mutex_t mutex; /* guards what follows, and the file */
     pthread_cond_t written;
     leaf_slot *slots; /* one per leaf */
@@ -114,8 +115,10 @@ static firn_status rewrite_leaf(void *argument, size_t index, firn_error *error)
     job->slots[leaf].begun = true;
     pthread_mutex_unlock(&job->mutex);
     FIRN_CHECK(firn_cancel_check(error));
+    firn_parquet_rewrite_options rewrite_options = job->rewrite_options;
+    if (job->merged != NULL) rewrite_options.merged = job->merged[leaf];
     FIRN_CHECK(firn_parquet_rewrite_leaf(job->pieces, job->piece_count, context->output, leaf,
-                                         &context->options, &job->rewrite_options, &chunk, &counts,
+                                         &context->options, &rewrite_options, &chunk, &counts,
                                          error));
     status = check_counts(job, leaf, &counts, &chunk.counts, error);
     if (status != FIRN_OK) {
@@ -178,12 +181,14 @@ static firn_status run(row_group_job *job, firn_error *error) {
 
 firn_status firn_rewrite_row_group(firn_rewrite_context *context, firn_output_file *file,
                                    const firn_parquet_piece *pieces, size_t piece_count,
-                                   firn_rewrite_sums *sums, firn_error *error) {
+                                   firn_parquet_merged *const *merged, firn_rewrite_sums *sums,
+                                   firn_error *error) {
     size_t leaves = context->output->leaf_count;
     row_group_job job = {.context = context,
                          .file = file,
                          .pieces = pieces,
                          .piece_count = piece_count,
+                         .merged = merged,
                          .rewrite_options = {.copy_pages = context->settings->copy_pages,
                                              .no_joined_pages = context->settings->no_joined_pages},
                          .slots = firn_alloc_zeroed(leaves, sizeof *job.slots)};

@@ -15,10 +15,11 @@ typedef struct firn_rewrite_sums {
 
 /**
  * Rewrites `pieces` (in order, mappings of the output's leaves) into the next row group of `file`. Rows, levels and nulls that were read are held
- * against those that were written, leaf by leaf: a difference is CORRUPT.
+ * against those that were written, leaf by leaf: a difference is CORRUPT. `merged`: NULL, or per leaf NULL or the pieces' merged dictionaries, which are taken out.
  */
 firn_status firn_rewrite_row_group(firn_rewrite_context *context, firn_output_file *file,
                                    const firn_parquet_piece *pieces, size_t piece_count,
-                                   firn_rewrite_sums *sums, firn_error *error);
+                                   firn_parquet_merged *const *merged, firn_rewrite_sums *sums,
+                                   firn_error *error);
 
 #endif

@@ -341,6 +341,56 @@ static void a_range_may_be_a_lie(void **state) {
     input_release(&in);
 }
 
+typedef struct measured_case {
+    const firn_parquet_piece *pieces;
+    size_t piece_count;
+    const firn_parquet_schema *schema;
+    firn_parquet_write_options options;
+    firn_parquet_dictionary_reach *reach;
+    bool hand_over;
+    firn_parquet_chunk chunk;
+} measured_case;
+
+static firn_status measure_and_rewrite(void *context, firn_error *error) {
+    measured_case *c = context;
+    firn_parquet_dictionary_reach reach = {0};
+    firn_parquet_rewrite_options how = {.copy_pages = true};
+    firn_parquet_rewrite_counts counts;
+    firn_status status;
+    FIRN_CHECK(firn_parquet_measure_dictionaries(c->pieces, c->piece_count, c->schema, 0,
+                                                 &c->options, &how, &reach, error));
+    assert_non_null(reach.merged);
+    assert_true(firn_parquet_merged_size(reach.merged) > 0);
+    if (c->hand_over) how.merged = reach.merged;
+    FIRN_CHECK(firn_parquet_rewrite_leaf(c->pieces, c->piece_count, c->schema, 0, &c->options, &how,
+                                         &c->chunk, &counts, error));
+    if (c->reach == NULL) firn_parquet_chunk_release(&c->chunk);
+    if (c->reach != NULL) *c->reach = reach;
+out:
+    firn_parquet_merged_free(reach.merged);
+    if (c->reach != NULL) c->reach->merged = NULL;
+    return status;
+}
+
+/* What measuring merged is what the rewrite would have merged itself. */
+static void check_handing_over(measured_case *c) {
+    firn_error error = {0};
+    measured_case other = *c;
+    other.hand_over = true;
+    check_ok(measure_and_rewrite(c, &error), &error);
+    check_ok(measure_and_rewrite(&other, &error), &error);
+    assert_true(firn_slice_equal(firn_buffer_slice(&c->chunk.dictionary),
+                                 firn_buffer_slice(&other.chunk.dictionary)));
+    assert_true(firn_slice_equal(firn_buffer_slice(&c->chunk.bytes),
+                                 firn_buffer_slice(&other.chunk.bytes)));
+    assert_int_equal(c->chunk.metadata.has_dictionary_page_offset,
+                     other.chunk.metadata.has_dictionary_page_offset);
+    firn_parquet_chunk_release(&c->chunk);
+    firn_parquet_chunk_release(&other.chunk);
+    other.reach = NULL;
+    check_each_allocation(measure_and_rewrite, &other);
+}
+
 /* Each input brings values of its own: only so many of them fit. */
 static void dictionaries_are_measured(void **state) {
     (void)state;
@@ -378,11 +428,13 @@ static void dictionaries_are_measured(void **state) {
         {6000, false, 24000, 24000}, {3500, true, 12000, 24000}, {1500, true, 4000, 12000}};
     for (size_t i = 0; i < 3; i++) {
         firn_parquet_dictionary_reach reach = {0};
-        firn_parquet_rewrite_options how = {.copy_pages = true};
         options.dictionary_size_bytes = (int32_t)cases[i][0];
-        check_ok(firn_parquet_measure_dictionaries(pieces, 6, firn_parquet_file_writer_schema(file),
-                                                   0, &options, &how, &reach, &error),
-                 &error);
+        measured_case c = {.pieces = pieces,
+                           .piece_count = 6,
+                           .schema = firn_parquet_file_writer_schema(file),
+                           .options = options,
+                           .reach = &reach};
+        check_handing_over(&c);
         assert_int_equal(reach.outgrows, cases[i][1]);
         assert_int_equal(reach.rows, cases[i][2]);
         assert_int_equal(reach.rows_at_twice, cases[i][3]);
