@@ -34,6 +34,13 @@ typedef struct firn_input_summary {
     firn_rewrite_habits habits;
 } firn_input_summary;
 
+struct firn_rewrite_looked {
+    int32_t schema_id; /**< outputs' */
+    bool lineage;
+    firn_input_summary *inputs; /**< owned; only what footers told is of use */
+    size_t count;
+};
+
 typedef struct firn_rewrite_context {
     const firn_rewrite_settings *settings;
     const firn_rewrite_group *group;
@@ -59,8 +66,11 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
                                       const firn_rewrite_group *group, firn_error *error);
 void firn_rewrite_context_release(firn_rewrite_context *context);
 
-/** Reads the footers of all inputs, in parallel, and fills `inputs`. Refuses by name what can't be rewritten. */
+/** Reads the footers of all inputs, in parallel, and fills `inputs`, unless the group brings what was found before. Refuses by name what can't be rewritten. */
 firn_status firn_rewrite_look_at_inputs(firn_rewrite_context *context, firn_error *error);
+/** Takes what was found out of the context. */
+firn_status firn_rewrite_keep_looked(firn_rewrite_context *context, firn_rewrite_looked **out,
+                                     firn_error *error);
 
 /** Takes compression and page version from the inputs where the table does not say. */
 void firn_rewrite_choose_options(firn_rewrite_context *context);

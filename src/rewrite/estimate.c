@@ -50,6 +50,7 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
     if (sample.deleted != NULL) sample.deleted += first;
     sample.input_count = count;
     sample.output_count = 1;
+    sample.looked = NULL;
     firn_rewrite_result result = {0};
     firn_status status = firn_rewrite_binpack(&trial, &sample, &result, error);
     if (status == FIRN_OK) {

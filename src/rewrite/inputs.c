@@ -10,6 +10,8 @@
 
 /* Rows of a page of dictionary indices: such pages are small, and DuckDB reads few large ones faster. */
 #define INDEX_PAGE_ROWS 131072
+/* Of a schema element in a key, about. */
+#define KEY_SIZE ((size_t)160)
 /* Files whose page headers are looked at: footers of some writers don't tell the pages' version. */
 #define FILES_LOOKED_INTO ((size_t)64)
 
@@ -70,20 +72,16 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
                                       error);
 }
 
+static void free_inputs(firn_input_summary *inputs, size_t count) {
+    for (size_t i = 0; inputs != NULL && i < count; i++) firn_free(inputs[i].units);
+    firn_free(inputs);
+}
+
 void firn_rewrite_context_release(firn_rewrite_context *context) {
-    for (size_t i = 0; context->inputs != NULL && i < context->group->input_count; i++) {
-        firn_free(context->inputs[i].units);
-    }
-    firn_free(context->inputs);
+    free_inputs(context->inputs, context->group->input_count);
     firn_map_free(context->projections);
     firn_arena_free(context->arena);
     pthread_mutex_destroy(&context->mutex);
-}
-
-static firn_status append_number(firn_buffer *out, int64_t number, firn_error *error) {
-    uint8_t bytes[8];
-    firn_store_le64(bytes, (uint64_t)number);
-    return firn_buffer_append(out, bytes, sizeof bytes, error);
 }
 
 /* Everything of a schema that a projection looks at, as bytes. */
@@ -107,9 +105,7 @@ static firn_status append_schema_key(const firn_parquet_file_metadata *metadata,
                                    logical->bit_width,
                                    logical->is_signed,
                                    (int64_t)strlen(element->name)};
-        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
-            FIRN_TRY(append_number(out, numbers[j], error));
-        }
+        FIRN_TRY(firn_buffer_append(out, numbers, sizeof numbers, error));
         FIRN_TRY(firn_buffer_append_text(out, element->name, error));
     }
     return FIRN_OK;
@@ -135,6 +131,7 @@ static firn_status find_projection(firn_rewrite_context *context, const firn_par
                                    firn_error *error) {
     firn_buffer key = firn_buffer_with_maximum((size_t)256 << 20);
     firn_status status;
+    FIRN_CHECK(firn_buffer_reserve(&key, parquet->metadata->schema_count * KEY_SIZE, error));
     FIRN_CHECK(append_schema_key(parquet->metadata, &key, error));
     pthread_mutex_lock(&context->mutex);
     *out = firn_map_get(context->projections, firn_buffer_slice(&key), NULL);
@@ -265,7 +262,56 @@ out:
     return status;
 }
 
+void firn_rewrite_looked_free(firn_rewrite_looked *looked) {
+    if (looked == NULL) return;
+    free_inputs(looked->inputs, looked->count);
+    firn_free(looked);
+}
+
+size_t firn_rewrite_looked_size(const firn_rewrite_looked *looked) {
+    size_t size = sizeof *looked + looked->count * sizeof *looked->inputs;
+    for (size_t i = 0; i < looked->count; i++) {
+        size += looked->inputs[i].unit_count * sizeof *looked->inputs[i].units;
+    }
+    return size;
+}
+
+firn_status firn_rewrite_keep_looked(firn_rewrite_context *context, firn_rewrite_looked **out,
+                                     firn_error *error) {
+    firn_rewrite_looked *looked = firn_alloc_zeroed(1, sizeof *looked);
+    if (looked == NULL) return firn_fail_memory(error);
+    *looked = (firn_rewrite_looked){.schema_id = context->metadata->schema->schema_id,
+                                    .lineage = context->group->lineage,
+                                    .inputs = context->inputs,
+                                    .count = context->group->input_count};
+    context->inputs = NULL;
+    *out = looked;
+    return FIRN_OK;
+}
+
+/* Data files never change; the table's schema may have, and with it which columns count. */
+static bool take_looked(firn_rewrite_context *context) {
+    firn_rewrite_looked *looked = context->group->looked;
+    if (looked == NULL || looked->inputs == NULL || looked->count != context->group->input_count ||
+        looked->schema_id != context->metadata->schema->schema_id ||
+        looked->lineage != context->group->lineage) {
+        return false;
+    }
+    for (size_t i = 0; i < looked->count; i++) {
+        firn_input_summary *input = &context->inputs[i];
+        firn_input_summary found = looked->inputs[i];
+        found.file = input->file;
+        found.deleted = input->deleted;
+        *input = found;
+    }
+    firn_free(looked->inputs);
+    looked->inputs = NULL;
+    looked->count = 0;
+    return true;
+}
+
 firn_status firn_rewrite_look_at_inputs(firn_rewrite_context *context, firn_error *error) {
+    if (take_looked(context)) return FIRN_OK;
     return firn_pool_each(context->settings->pool, context->group->input_count, look_at_input,
                           context, error);
 }

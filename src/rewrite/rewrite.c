@@ -289,10 +289,14 @@ void firn_rewrite_result_release(firn_rewrite_result *result) {
 }
 
 firn_status firn_rewrite_check(const firn_rewrite_settings *settings,
-                               const firn_rewrite_group *group, firn_error *error) {
+                               const firn_rewrite_group *group, firn_rewrite_looked **looked,
+                               firn_error *error) {
     firn_rewrite_context context;
     firn_status status = firn_rewrite_context_init(&context, settings, group, error);
     if (status == FIRN_OK) status = firn_rewrite_look_at_inputs(&context, error);
+    if (status == FIRN_OK && looked != NULL) {
+        status = firn_rewrite_keep_looked(&context, looked, error);
+    }
     firn_rewrite_context_release(&context);
     return status;
 }

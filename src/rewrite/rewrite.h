@@ -28,6 +28,14 @@ typedef struct firn_rewrite_settings {
     firn_rewrite_progress progress;
 } firn_rewrite_settings;
 
+/** What the footers of a group's files told. */
+typedef struct firn_rewrite_looked firn_rewrite_looked;
+
+/** NULL is allowed. */
+void firn_rewrite_looked_free(firn_rewrite_looked *looked);
+/** Bytes of memory that it takes. */
+size_t firn_rewrite_looked_size(const firn_rewrite_looked *looked);
+
 /** Live data files of one (spec id, partition tuple), in the order in which their rows shall stand. */
 typedef struct firn_rewrite_group {
     const firn_live_file *const *inputs;
@@ -39,6 +47,8 @@ typedef struct firn_rewrite_group {
     size_t
         output_count; /**< planned number of files; rows are cut into this many runs of about equal bytes */
     size_t group_number; /**< part of file names */
+    /** NULL, or what firn_rewrite_check found for the same files, so that their footers need not be looked at again. Used up by the rewrite. */
+    firn_rewrite_looked *looked;
 } firn_rewrite_group;
 
 /** Rows of input `input` that go. */
@@ -57,9 +67,10 @@ typedef struct firn_rewrite_result {
     int64_t row_groups_out;
 } firn_rewrite_result;
 
-/** Refuses by name, from footers alone, before anything is written: what the inputs hold that can't be rewritten. Also sums what a preview shows. */
+/** Refuses by name, from footers alone, before anything is written: what the inputs hold that can't be rewritten. `looked` is nullable; what it gets is the caller's. */
 firn_status firn_rewrite_check(const firn_rewrite_settings *settings,
-                               const firn_rewrite_group *group, firn_error *error);
+                               const firn_rewrite_group *group, firn_rewrite_looked **looked,
+                               firn_error *error);
 
 /** What was learnt from rewriting a part of a group in memory. */
 typedef struct firn_rewrite_estimation {

@@ -48,6 +48,8 @@ typedef struct firn_compact_group {
     bool selected;
     bool resolved;        /**< `deletes` holds the deleted rows of each file */
     firn_deletes deletes; /**< empty, and resolved, where no delete file may apply */
+    firn_rewrite_looked
+        *looked;          /**< what the files' footers told; NULL: they are looked at again */
     size_t output_count;  /**< expected; 0 when not selected, or when no row is left */
     int64_t output_bytes; /**< expected; -1: not estimated */
     const char *reason;   /**< why it was chosen, or what it lacks */

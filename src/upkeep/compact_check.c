@@ -79,6 +79,7 @@ firn_rewrite_group firn_compact_rewrite_group(const firn_table_metadata *metadat
         .spec = firn_table_metadata_spec(metadata, group->files[0]->entry.file.spec_id),
         .output_count = group->output_count,
         .group_number = number,
+        .looked = group->looked,
     };
 }
 
@@ -133,6 +134,18 @@ static void keep_resolved(firn_compact_group *group, int64_t *room) {
     group->resolved = false;
 }
 
+/** … and so with what was found in the footers. */
+static void keep_looked(firn_compact_group *group, int64_t *room) {
+    if (group->looked == NULL) return;
+    int64_t size = (int64_t)firn_rewrite_looked_size(group->looked);
+    if (size <= *room) {
+        *room -= size;
+        return;
+    }
+    firn_rewrite_looked_free(group->looked);
+    group->looked = NULL;
+}
+
 static firn_status check_group(const planner *plan, const firn_rewrite_settings *settings,
                                size_t index, int64_t sample_bytes, int64_t *room,
                                firn_error *error) {
@@ -140,11 +153,13 @@ static firn_status check_group(const planner *plan, const firn_rewrite_settings 
     FIRN_TRY(firn_compact_resolve(plan->table, &plan->out->files, group, settings->pool,
                                   settings->memory_bytes / 2, error));
     firn_rewrite_group input = firn_compact_rewrite_group(plan->table->metadata, group, index);
-    firn_status status = firn_rewrite_check(settings, &input, error);
+    firn_status status =
+        firn_rewrite_check(settings, &input, plan->options->preview ? NULL : &group->looked, error);
     if (status == FIRN_OK) {
         status = expect_outputs(plan, settings, &input, group, sample_bytes, error);
     }
     keep_resolved(group, room);
+    keep_looked(group, room);
     return firn_compact_error_wrap(plan->table, group, status, error);
 }
 

@@ -170,6 +170,7 @@ void firn_compact_plan_free(firn_compact_plan *plan) {
     if (plan == NULL) return;
     for (size_t i = 0; i < plan->group_count; i++) {
         firn_deletes_release(&plan->groups[i].deletes);
+        firn_rewrite_looked_free(plan->groups[i].looked);
     }
     firn_delete_index_free(plan->delete_index);
     firn_live_files_release(&plan->files);

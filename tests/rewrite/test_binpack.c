@@ -149,7 +149,7 @@ static size_t written_files(scene *s) {
 static void check_refused(scene *s, firn_status code, const char *part) {
     firn_error error = {0};
     firn_rewrite_result result;
-    check_fails(firn_rewrite_check(&s->settings, &s->group, &error), code, &error, part);
+    check_fails(firn_rewrite_check(&s->settings, &s->group, NULL, &error), code, &error, part);
     check_fails(firn_rewrite_binpack(&s->settings, &s->group, &result, &error), code, &error, part);
     assert_int_equal(written_files(s), 0);
 }

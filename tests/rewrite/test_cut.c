@@ -18,7 +18,7 @@ static void parts_keep_their_rows(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         firn_parquet_dictionary_reach reach = {cases[i].outgrows, cases[i].fits,
-                                               cases[i].fits_twice};
+                                               cases[i].fits_twice, NULL};
         assert_int_equal(firn_rewrite_parts_for(&reach, cases[i].rows), cases[i].parts);
     }
 }

@@ -167,7 +167,7 @@ static void check_rewriting(round_world *world, firn_pool *pool) {
                                 .spec = world->metadata->default_spec,
                                 .output_count = 1 + (size_t)pick(&world->maker, 3)};
     firn_rewrite_result result;
-    check_ok(firn_rewrite_check(&settings, &group, &error), &error);
+    check_ok(firn_rewrite_check(&settings, &group, &group.looked, &error), &error);
     check_ok(firn_rewrite_binpack(&settings, &group, &result, &error), &error);
     assert_int_equal(result.rows_in, world->row_count);
     assert_int_equal(result.rows_out, world->row_count);
