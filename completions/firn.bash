@@ -40,7 +40,7 @@ _firn_options_of()
             case "$2" in
                 merge)
                     echo "$common --memory --threads --output --force --compression" \
-                        "--row-group-size-bytes --no-joined-pages"
+                        "--target --row-group-size-bytes --no-joined-pages"
                     ;;
                 inspect) echo "$common --pages" ;;
                 verify) echo "$common --memory --threads" ;;
@@ -68,7 +68,7 @@ _firn()
             ;;
         --catalog-name | --ref | --where | --target-file-size-bytes | --min-input-files | \
             --max-file-group-size-bytes | --delete-ratio-threshold | --delete-file-threshold | \
-            --memory | --threads | --lock-timeout | --row-group-size-bytes | \
+            --memory | --threads | --lock-timeout | --target | --row-group-size-bytes | \
             --columns | --limit | --glob | --unit-column | --rows-column | --path-column | \
             --unit-folder | --partition | --property | --batch | --retries | --unit-property)
             return
@@ -103,7 +103,7 @@ _firn()
             --catalog | --config | --catalog-name | --ref | --where | --target-file-size-bytes | \
                 --min-input-files | --max-file-group-size-bytes | --delete-ratio-threshold | \
                 --delete-file-threshold | --memory | --threads | \
-                --lock-timeout | --output | -o | --compression | --row-group-size-bytes | \
+                --lock-timeout | --output | -o | --compression | --target | --row-group-size-bytes | \
                 --columns | --limit | --format | --to) ((i++)) ;;
             -*) ;;
             *)

@@ -116,7 +116,8 @@ static void merge_with_itself(firn_read_at *source) {
     options.keep_page_version = choose(2) == 0;
     firn_buffer out = firn_buffer_with_maximum((size_t)1 << 30);
     firn_write_to destination = {sink, &out};
-    if (firn_parquet_merge(&inputs, &options, &destination, &result, &error) == FIRN_OK) {
+    firn_parquet_merge_outputs outputs = firn_parquet_merge_to_one(&destination);
+    if (firn_parquet_merge(&inputs, &options, &outputs, &result, &error) == FIRN_OK) {
         firn_memory_file memory = {out.data, out.size};
         firn_read_at written = firn_read_at_memory(&memory, "output");
         firn_parquet_file *file = NULL;

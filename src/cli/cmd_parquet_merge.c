@@ -1,23 +1,16 @@
-/*
- * parquet merge: several files as one. The output is written beside its place and takes its name only when it is complete and was
- * read back, so that nobody ever sees half of it.
- */
-#include <errno.h>
+/* parquet merge: several files as one, or as some of a size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/random.h"
 #include "cli/commands.h"
+#include "cli/merge_outputs.h"
 #include "cli/ways_report.h"
 #include "codec/codec.h"
-#include "parquet/file_reader.h"
 #include "parquet/merge.h"
 #include "parquet/page_codec.h"
-#include "storage/local.h"
 
 /* Files up to this size are held in memory while they are open: there may be more of them than files can be open. */
 #define SMALL_FILE ((uint64_t)8 << 20)
@@ -118,6 +111,7 @@ static firn_status read_options(const firn_invocation *invocation, firn_parquet_
     firn_parquet_merge_options_init(out);
     out->pool = invocation->pool;
     out->no_joined_pages = options->no_joined_pages;
+    out->target_file_size_bytes = options->merge_target_bytes;
     if (options->compression != NULL) {
         out->keep_compression = false;
         FIRN_TRY(read_compression(options->compression, &out->write, error));
@@ -132,88 +126,20 @@ static firn_status read_options(const firn_invocation *invocation, firn_parquet_
     return FIRN_OK;
 }
 
-/* Whether the output may be written at all, before anything is read. */
-static firn_status check_output(firn_invocation *invocation, const char **path, firn_error *error) {
-    const char *location = invocation->options->output;
-    if (location == NULL) {
-        return firn_fail(error, FIRN_INVALID, "parquet merge needs a file to write: -o FILE");
+static void report_outputs(firn_invocation *invocation, firn_section *root,
+                           const firn_merge_outputs *outputs) {
+    static const firn_column columns[] = {{"path", "file"}, {"rows", "rows"}, {"bytes", "size"}};
+    firn_rows *rows = firn_section_rows(root, "outputs", NULL, columns, 3, NULL);
+    for (size_t i = 0; i < outputs->items.count; i++) {
+        const firn_merge_output *output = &outputs->items.items[i];
+        const firn_cell cells[] = {
+            firn_cell_text(firn_report_copy(invocation->report, output->location)),
+            firn_cell_count(output->rows), firn_cell_bytes(output->bytes)};
+        firn_rows_add(rows, cells);
     }
-    FIRN_TRY(firn_local_path(location, path, error));
-    firn_storage_stat stat;
-    firn_error problem = {0};
-    firn_status status = firn_storage_stat_file(invocation->storage, location, &stat, &problem);
-    if (status == FIRN_NOT_FOUND) return FIRN_OK;
-    if (status != FIRN_OK) {
-        if (error != NULL) *error = problem;
-        return status;
-    }
-    if (invocation->options->force) return FIRN_OK;
-    return firn_fail(error, FIRN_EXISTS, "%s is there already; --force replaces it", location);
 }
 
-static firn_status temporary_beside(const char *path, char **out, firn_error *error) {
-    char uuid[FIRN_UUID_TEXT_SIZE];
-    FIRN_TRY(firn_uuid_random(uuid, error));
-    const char *slash = strrchr(path, '/');
-    int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
-    *out = firn_format("%.*sfirn-%s.tmp", folder, path, uuid);
-    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
-}
-
-static firn_status write_bytes(void *context, const void *data, size_t size, firn_error *error) {
-    return firn_storage_write(context, data, size, error);
-}
-
-static firn_status write_temporary(firn_invocation *invocation, const char *temporary,
-                                   const firn_parquet_merge_options *options,
-                                   firn_parquet_merge_result *result, firn_error *error) {
-    const firn_parquet_merge_inputs inputs = {
-        .count = invocation->options->argument_count,
-        .open = open_input,
-        .close = close_input,
-        .context = invocation,
-    };
-    firn_storage_writer *writer = NULL;
-    FIRN_TRY(firn_storage_create(invocation->storage, temporary, &writer, error));
-    firn_write_to destination = {write_bytes, writer};
-    firn_status status = firn_parquet_merge(&inputs, options, &destination, result, error);
-    if (status == FIRN_OK) return firn_storage_finish(writer, error);
-    firn_storage_abort(writer);
-    return status;
-}
-
-/* A file that says something else when it is read back must not take the name. */
-static firn_status read_back(firn_invocation *invocation, const char *temporary,
-                             const firn_parquet_merge_result *result, firn_error *error) {
-    firn_storage_file *file = NULL;
-    firn_parquet_file *parquet = NULL;
-    FIRN_TRY(firn_storage_open(invocation->storage, temporary, &file, error));
-    const firn_read_at *source = firn_storage_file_source(file);
-    firn_status status = firn_parquet_file_open(source, &parquet, error);
-    if (status == FIRN_OK &&
-        (parquet->metadata->num_rows != result->rows || source->size != (uint64_t)result->bytes)) {
-        status =
-            firn_fail(error, FIRN_CORRUPT, "%s: read back, it is not what was written", temporary);
-    }
-    firn_parquet_file_close(parquet);
-    firn_storage_close(file);
-    return status;
-}
-
-static firn_status publish(firn_invocation *invocation, const char *temporary, const char *path,
-                           firn_error *error) {
-    const char *location = invocation->options->output;
-    if (!invocation->options->force) {
-        FIRN_TRY(firn_local_publish(temporary, path, location, false, error));
-    } else if (rename(temporary, path) != 0) {
-        return firn_fail_errno(error, FIRN_IO, errno, "%s can't be replaced", location);
-    }
-    firn_local_remove_checksum(path);
-    invocation->done = "the files were merged";
-    return firn_local_sync_parent(path, location, error);
-}
-
-static firn_status report_merge(firn_invocation *invocation,
+static firn_status report_merge(firn_invocation *invocation, const firn_merge_outputs *outputs,
                                 const firn_parquet_merge_result *result, firn_error *error) {
     FIRN_TRY(firn_invocation_new_report(invocation, error));
     firn_section *root = firn_report_root(invocation->report);
@@ -237,29 +163,37 @@ static firn_status report_merge(firn_invocation *invocation,
     firn_section_add(root, "compression", "codec",
                      firn_cell_text(firn_parquet_compression_name(result->compression)));
     firn_report_ways(root, &result->counts, "How pages went over");
+    if (outputs->numbered) report_outputs(invocation, root, outputs);
     return firn_report_status(invocation->report, error);
 }
 
 firn_status firn_command_parquet_merge(firn_invocation *invocation, firn_error *error) {
-    const char *path = NULL;
+    const firn_options *given = invocation->options;
     firn_parquet_merge_options options;
     firn_parquet_merge_result result = {0};
-    FIRN_TRY(firn_invocation_load_storage(invocation, error));
-    FIRN_TRY(firn_invocation_load_pool(invocation, error));
-    FIRN_TRY(read_options(invocation, &options, error));
-    FIRN_TRY(check_output(invocation, &path, error));
-    char *temporary = NULL;
-    FIRN_TRY(temporary_beside(path, &temporary, error));
-    bool written = false;
+    firn_merge_outputs outputs = {0};
     firn_status status;
-    FIRN_CHECK(write_temporary(invocation, temporary, &options, &result, error));
-    written = true;
-    FIRN_CHECK(read_back(invocation, temporary, &result, error));
-    FIRN_CHECK(publish(invocation, temporary, path, error));
-    written = false;
-    status = report_merge(invocation, &result, error);
+    FIRN_CHECK(firn_invocation_load_storage(invocation, error));
+    FIRN_CHECK(firn_invocation_load_pool(invocation, error));
+    FIRN_CHECK(read_options(invocation, &options, error));
+    if (given->output == NULL) {
+        FIRN_CHECK(firn_fail(error, FIRN_INVALID, "parquet merge needs a file to write: -o FILE"));
+    }
+    FIRN_CHECK(firn_merge_outputs_init(&outputs, invocation->storage, given->output,
+                                       given->merge_target_bytes > 0, given->force, error));
+    const firn_parquet_merge_inputs inputs = {
+        .count = given->argument_count,
+        .open = open_input,
+        .close = close_input,
+        .context = invocation,
+    };
+    const firn_parquet_merge_outputs destinations = firn_merge_outputs_of(&outputs);
+    FIRN_CHECK(firn_parquet_merge(&inputs, &options, &destinations, &result, error));
+    FIRN_CHECK(firn_merge_outputs_publish(&outputs, error));
+    invocation->done = "the files were merged";
+    FIRN_CHECK(firn_merge_outputs_sync(&outputs, error));
+    status = report_merge(invocation, &outputs, &result, error);
 out:
-    if (written) unlink(temporary);
-    firn_free(temporary);
+    firn_merge_outputs_release(&outputs);
     return status;
 }

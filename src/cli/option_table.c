@@ -76,9 +76,11 @@ const firn_option firn_option_table[] = {
     {"pages", 0, FIRN_OPTION_FLAG, MEMBER(pages), FIRN_OPTIONS_PAGES, NULL,
      "show each page of each column, too"},
     {"output", 'o', FIRN_OPTION_TEXT, MEMBER(output), FIRN_OPTIONS_MERGE, "FILE",
-     "the file to write"},
+     "the file to write; with --target, OUT.parquet stands for OUT-00001.parquet and so on"},
+    {"target", 0, FIRN_OPTION_BYTES, MEMBER(merge_target_bytes), FIRN_OPTIONS_MERGE, "BYTES",
+     "write as many files as it takes to make each about so large; without it one"},
     {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE, NULL,
-     "replace the file to write if it is there already"},
+     "replace files to write that are there already"},
     {"compression", 0, FIRN_OPTION_TEXT, MEMBER(compression), FIRN_OPTIONS_MERGE, "CODEC[:LEVEL]",
      "zstd, snappy, gzip, brotli, lz4_raw or none, as in zstd:9; without it what most of the input "
      "has"},

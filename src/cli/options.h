@@ -40,7 +40,7 @@ typedef struct firn_options {
     int64_t target_file_size_bytes, min_input_files, max_file_group_size_bytes;
     int64_t delete_file_threshold;
     double delete_ratio_threshold; /**< -1: not given */
-    int64_t row_group_size_bytes, limit;
+    int64_t row_group_size_bytes, merge_target_bytes, limit;
     int64_t to;
     int64_t lock_timeout_ms;                   /**< -1: not given */
     const char *arguments[FIRN_MAX_ARGUMENTS]; /**< what stands behind the verb */
@@ -58,7 +58,7 @@ enum {
     FIRN_OPTIONS_RESOURCES = 64, /**< --memory, --threads */
     FIRN_OPTIONS_CONTENT = 128,  /**< --content-hash */
     FIRN_OPTIONS_PAGES = 256,    /**< --pages */
-    FIRN_OPTIONS_MERGE = 512,    /**< --output, --force, --compression, --row-group-size-bytes */
+    FIRN_OPTIONS_MERGE = 512,    /**< --output, --force, --compression, --target … */
     FIRN_OPTIONS_FILTER = 1024,  /**< --where */
     FIRN_OPTIONS_SCAN = 2048,    /**< --columns, --limit, --format */
     FIRN_OPTIONS_LOCK = 4096,    /**< --lock-timeout */

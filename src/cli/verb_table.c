@@ -196,7 +196,7 @@ const firn_verb firn_verb_table[] = {
      "does not keep what it promises. Changes nothing.",
      firn_command_parquet_verify},
     {"parquet merge", "IN...", 1, MANY, COMMON | RESOURCES | MERGE,
-     "write several Parquet files as one",
+     "write several Parquet files as one, or as some of a size",
      "Writes the rows of the files, in their order, as one file with row groups of proper size; "
      "pages "
      "that can stay as they are are copied. Fields are matched by their ids where every field of "
@@ -204,7 +204,9 @@ const firn_verb firn_verb_table[] = {
      "double, and decimals of one scale meet in the wider type; anything else that differs is "
      "refused by name.\n\n"
      "The file that -o names appears when it is complete. One that is there is replaced only with "
-     "--force. The inputs stay as they are.",
+     "--force. With --target several files of about one size are written, OUT-00001.parquet and so "
+     "on where -o names OUT.parquet, and appear when all are complete. The inputs stay as they "
+     "are.",
      firn_command_parquet_merge},
     {"doctor", "[TABLE]", 0, 1, COMMON | CATALOG,
      "show what this build can do, and check a catalog or a table",

@@ -21,6 +21,7 @@ typedef struct merge_unit {
     size_t input, row_group;
     int64_t first_row, rows, of_group; /* of_group: rows of the whole row group */
     int64_t bytes;                     /* uncompressed */
+    int64_t compressed;
 } merge_unit;
 
 typedef struct open_input {
@@ -45,7 +46,11 @@ typedef struct merge_job {
     /* What every input has noted; count 0: nothing. */
     firn_parquet_key_value *notes;
     size_t note_count;
-    firn_parquet_file_writer *writer;
+    const firn_parquet_merge_outputs *outputs;
+    firn_parquet_file_writer *writer; /* of the output that is being written; NULL: none is */
+    int64_t output_rows, output_goal; /* of it; bytes that it should have */
+    /* Compressed bytes of units that have been written, and of outputs up to now, without footers. */
+    int64_t taken, written, left;
     firn_parquet_merge_result *result;
 } merge_job;
 
@@ -57,6 +62,26 @@ void firn_parquet_merge_options_init(firn_parquet_merge_options *options) {
                                             .copy_pages = true};
     firn_parquet_write_options_init(&options->write);
     options->write.index_page_row_limit = 131072;
+}
+
+static firn_status begin_one(void *context, size_t index, firn_write_to *out, firn_error *error) {
+    if (index > 0) return firn_fail(error, FIRN_INVALID, "there is one output only");
+    *out = *(const firn_write_to *)context;
+    return FIRN_OK;
+}
+
+static firn_status finish_one(void *context, size_t index, int64_t rows, int64_t bytes,
+                              firn_error *error) {
+    (void)context;
+    (void)index;
+    (void)rows;
+    (void)bytes;
+    (void)error;
+    return FIRN_OK;
+}
+
+firn_parquet_merge_outputs firn_parquet_merge_to_one(firn_write_to *destination) {
+    return (firn_parquet_merge_outputs){begin_one, finish_one, destination};
 }
 
 static void close_input(merge_job *job, size_t index) {
@@ -190,6 +215,11 @@ static firn_status add_units(merge_job *job, const merge_unit *whole, firn_error
     int64_t by_rows = whole->rows / options->row_group_row_limit;
     int64_t by_bytes = whole->bytes / options->row_group_size_bytes;
     int64_t parts = by_rows > by_bytes ? by_rows : by_bytes;
+    if (options->target_file_size_bytes > 0) {
+        /* Half of the target, so that an output can be filled up to it. */
+        int64_t by_target = whole->compressed / (options->target_file_size_bytes / 2 + 1);
+        if (by_target > parts) parts = by_target;
+    }
     if (parts > whole->rows / FEWEST_ROWS_OF_PART) parts = whole->rows / FEWEST_ROWS_OF_PART;
     if (parts > MOST_PARTS) parts = MOST_PARTS;
     if (parts < 2) return firn_vector_push(&job->units, error, *whole);
@@ -198,6 +228,7 @@ static firn_status add_units(merge_job *job, const merge_unit *whole, firn_error
         int64_t left = parts - i;
         unit.rows = (whole->rows - unit.first_row) / left;
         unit.bytes = whole->bytes / parts;
+        unit.compressed = whole->compressed / parts;
         FIRN_TRY(firn_vector_push(&job->units, error, unit));
         unit.first_row += unit.rows;
     }
@@ -214,7 +245,9 @@ static firn_status take_units(merge_job *job, size_t index, firn_error *error) {
         for (size_t j = 0; j < group->column_count; j++) {
             FIRN_TRY(firn_parquet_chunk_supported(file, i, j, error));
             const firn_parquet_column_chunk *chunk = &group->columns[j];
-            if (__builtin_add_overflow(unit.bytes, chunk->total_uncompressed_size, &unit.bytes)) {
+            if (__builtin_add_overflow(unit.bytes, chunk->total_uncompressed_size, &unit.bytes) ||
+                __builtin_add_overflow(unit.compressed, chunk->total_compressed_size,
+                                       &unit.compressed)) {
                 return firn_fail(error, FIRN_CORRUPT, "%s: row group %zu: its sizes can't be right",
                                  file->source.name, i);
             }
@@ -222,6 +255,9 @@ static firn_status take_units(merge_job *job, size_t index, firn_error *error) {
         }
         job->result->input_row_groups++;
         if (unit.rows == 0) continue;
+        if (__builtin_add_overflow(job->left, unit.compressed, &job->left)) {
+            return firn_fail(error, FIRN_LIMIT, "the inputs are too large together");
+        }
         FIRN_TRY(add_units(job, &unit, error));
     }
     return FIRN_OK;
@@ -365,9 +401,22 @@ out:
     return status;
 }
 
-/* How many units from `first` on make one row group: as many as stay within both limits, at least one. */
+/* What so many compressed bytes of input become, by what became of those before. */
+static int64_t expected_bytes(const merge_job *job, int64_t compressed) {
+    if (job->taken <= 0) return compressed;
+    return (int64_t)((double)compressed * ((double)job->written / (double)job->taken));
+}
+
+/* Bytes that the output at hand may still take; all where there is no target. */
+static int64_t room_of_output(const merge_job *job) {
+    if (job->options->target_file_size_bytes <= 0) return INT64_MAX;
+    return job->output_goal - (int64_t)firn_parquet_file_writer_position(job->writer);
+}
+
+/* How many units from `first` on make one row group: as many as stay within the limits, at least one. */
 static size_t units_of_group(const merge_job *job, size_t first) {
-    int64_t rows = 0, bytes = 0;
+    int64_t rows = 0, bytes = 0, compressed = 0;
+    int64_t room = room_of_output(job);
     size_t count = 0;
     while (first + count < job->units.count) {
         const merge_unit *unit = &job->units.items[first + count];
@@ -375,47 +424,88 @@ static size_t units_of_group(const merge_job *job, size_t first) {
             __builtin_add_overflow(bytes, unit->bytes, &bytes)) {
             break;
         }
+        compressed += unit->compressed; /* their sum over all units fits */
         bool fits = rows <= job->options->row_group_row_limit &&
-                    bytes <= job->options->row_group_size_bytes;
+                    bytes <= job->options->row_group_size_bytes &&
+                    expected_bytes(job, compressed - unit->compressed / 2) <= room;
         if (count > 0 && !fits) break;
         count++;
     }
     return count == 0 ? 1 : count;
 }
 
-static firn_status write_row_groups(merge_job *job, firn_error *error) {
-    for (size_t first = 0; first < job->units.count;) {
-        size_t count = units_of_group(job, first);
-        firn_status status = write_row_group(job, &job->units.items[first], count, error);
-        size_t last = job->units.items[first + count - 1].input;
-        bool goes_on =
-            first + count < job->units.count && job->units.items[first + count].input == last;
-        for (size_t i = 0; i < count; i++) {
-            size_t input = job->units.items[first + i].input;
-            if (status != FIRN_OK || !goes_on || input != last) close_input(job, input);
-        }
-        if (status != FIRN_OK) return status;
-        first += count;
+static firn_status begin_output(merge_job *job, firn_error *error) {
+    firn_write_to destination;
+    int64_t target = job->options->target_file_size_bytes;
+    if (target > 0) {
+        /* What is left goes to files of equal size; to one, where less than half of it would be left for another. */
+        int64_t left = expected_bytes(job, job->left);
+        int64_t files = left / target + (left % target > target / 2);
+        int64_t most = target > INT64_MAX / 2 ? INT64_MAX : target + target / 2;
+        job->output_goal = files > 1 ? left / files : most;
     }
-    return FIRN_OK;
-}
-
-static firn_status write_file(merge_job *job, const firn_write_to *destination, firn_error *error) {
-    uint64_t size = 0;
-    choose_habits(job);
+    job->output_rows = 0;
+    FIRN_TRY(job->outputs->begin(job->outputs->context, (size_t)job->result->outputs, &destination,
+                                 error));
     FIRN_TRY(firn_parquet_file_writer_new(job->merged.elements, job->merged.element_count,
-                                          &job->write, destination, &job->writer, error));
+                                          &job->write, &destination, &job->writer, error));
     for (size_t i = 0; i < job->note_count && job->schemas.count == 1; i++) {
         FIRN_TRY(firn_parquet_file_writer_set_key_value(
             job->writer, job->notes[i].key, (const char *)job->notes[i].value.data, error));
     }
-    FIRN_TRY(write_row_groups(job, error));
-    FIRN_TRY(firn_parquet_file_writer_finish(job->writer, &size, NULL, error));
-    job->result->bytes = (int64_t)size;
     return FIRN_OK;
 }
 
-static firn_status run(merge_job *job, const firn_write_to *destination, firn_error *error) {
+static firn_status finish_output(merge_job *job, firn_error *error) {
+    uint64_t size = 0;
+    FIRN_TRY(firn_parquet_file_writer_finish(job->writer, &size, NULL, error));
+    firn_parquet_file_writer_free(job->writer);
+    job->writer = NULL;
+    job->result->bytes += (int64_t)size;
+    size_t index = (size_t)job->result->outputs++;
+    return job->outputs->finish(job->outputs->context, index, job->output_rows, (int64_t)size,
+                                error);
+}
+
+/* Whether the next unit would take the output further from its goal than it is without. */
+static bool output_is_full(const merge_job *job, size_t next) {
+    int64_t unit = expected_bytes(job, job->units.items[next].compressed);
+    return job->output_rows > 0 && room_of_output(job) < unit - unit / 2;
+}
+
+static firn_status write_units(merge_job *job, size_t first, size_t count, firn_error *error) {
+    uint64_t before = firn_parquet_file_writer_position(job->writer);
+    firn_status status = write_row_group(job, &job->units.items[first], count, error);
+    size_t last = job->units.items[first + count - 1].input;
+    bool goes_on =
+        first + count < job->units.count && job->units.items[first + count].input == last;
+    for (size_t i = 0; i < count; i++) {
+        const merge_unit *unit = &job->units.items[first + i];
+        if (status != FIRN_OK || !goes_on || unit->input != last) close_input(job, unit->input);
+        job->output_rows += unit->rows;
+        job->taken += unit->compressed;
+        job->left -= unit->compressed;
+    }
+    job->written += (int64_t)(firn_parquet_file_writer_position(job->writer) - before);
+    return status;
+}
+
+static firn_status write_outputs(merge_job *job, firn_error *error) {
+    choose_habits(job);
+    FIRN_TRY(begin_output(job, error));
+    for (size_t first = 0; first < job->units.count;) {
+        if (output_is_full(job, first)) {
+            FIRN_TRY(finish_output(job, error));
+            FIRN_TRY(begin_output(job, error));
+        }
+        size_t count = units_of_group(job, first);
+        FIRN_TRY(write_units(job, first, count, error));
+        first += count;
+    }
+    return finish_output(job, error);
+}
+
+static firn_status run(merge_job *job, firn_error *error) {
     size_t count = job->inputs->count;
     if (count == 0) return firn_fail(error, FIRN_INVALID, "there is nothing to merge");
     job->arena = firn_arena_new();
@@ -429,16 +519,20 @@ static firn_status run(merge_job *job, const firn_write_to *destination, firn_er
                                         &job->merged, error));
     job->result->schemas = (int64_t)job->schemas.count;
     job->result->column_count = (int64_t)job->merged.schema->leaf_count;
-    return write_file(job, destination, error);
+    return write_outputs(job, error);
 }
 
 firn_status firn_parquet_merge(const firn_parquet_merge_inputs *inputs,
                                const firn_parquet_merge_options *options,
-                               const firn_write_to *destination, firn_parquet_merge_result *out,
-                               firn_error *error) {
+                               const firn_parquet_merge_outputs *outputs,
+                               firn_parquet_merge_result *out, firn_error *error) {
     *out = (firn_parquet_merge_result){0};
-    merge_job job = {.inputs = inputs, .options = options, .write = options->write, .result = out};
-    firn_status status = run(&job, destination, error);
+    merge_job job = {.inputs = inputs,
+                     .options = options,
+                     .write = options->write,
+                     .outputs = outputs,
+                     .result = out};
+    firn_status status = run(&job, error);
     for (size_t i = 0; job.open != NULL && i < inputs->count; i++) close_input(&job, i);
     firn_parquet_file_writer_free(job.writer);
     firn_vector_release(&job.schemas);

@@ -17,7 +17,7 @@ def unknown_verbs(world):
 
 def unknown_options(world):
     world.fails(2, "unknown option --jsn; the nearest one is --json", "tables", "--jsn")
-    world.fails(2, "unknown option --targt; the nearest one is --target-file-size-bytes", "--targt=1",
+    world.fails(2, "unknown option --target-file; the nearest one is --target-file-size-bytes", "--target-file=1",
                 "tables")
     world.fails(2, "unknown option -x", "-x", "tables")
     world.fails(2, "tables takes no option --yes", "tables", "--yes")

@@ -338,6 +338,49 @@ def test_page_version(folder):
         assert version == "1.0" or [way["way"] for way in document["ways"]] == ["joined"], document["ways"]
 
 
+def test_target(folder):
+    """Several files of about one size, that appear together; the rows in their order, none twice."""
+    dice = random.Random(5)
+    paths = []
+    for i in range(24):
+        paths.append(f"{folder}/in{i:02}.parquet")
+        table = pa.table({"id": pa.array(range(i * 9000, i * 9000 + 9000), pa.int64()),
+                          "name": pa.array([f"n{dice.randrange(50)}" for _ in range(9000)]),
+                          "value": pa.array([dice.random() for _ in range(9000)])})
+        pq.write_table(table, paths[-1], compression="zstd")
+    one = f"{folder}/one.parquet"
+    merge(one, *paths)
+    wanted = pq.read_table(one)
+    # Small row groups put together, and a large one split.
+    for name, inputs in (("small", paths), ("large", [one])):
+        target = os.path.getsize(one) // 5
+        document = json.loads(firn("parquet", "merge", *inputs, "-o", f"{folder}/{name}.parquet", "--target", target, "--json").stdout)
+        files = [f"{folder}/{name}-{i:05}.parquet" for i in range(1, len(document["outputs"]) + 1)]
+        assert [output["path"] for output in document["outputs"]] == files, document["outputs"]
+        assert not os.path.exists(f"{folder}/{name}.parquet")
+        assert sum(output["rows"] for output in document["outputs"]) == document["rows"] == wanted.num_rows
+        assert 4 <= len(files) <= 6, document["outputs"]
+        for path, output in zip(files, document["outputs"]):
+            assert os.path.getsize(path) == output["bytes"] and abs(output["bytes"] - target) < target / 3, (target, document["outputs"])
+            assert pq.read_metadata(path).num_rows == output["rows"]
+            firn("parquet", "verify", path)
+        same(pa.concat_tables([pq.read_table(path) for path in files]), wanted)
+        same(pa.concat_tables([by_duckdb(path) for path in files]), by_duckdb(one))
+    # Nothing is replaced unless asked; files of an earlier run that made more stand in the way.
+    before = {n: os.path.getmtime(f"{folder}/{n}") for n in os.listdir(folder)}
+    assert "--force" in firn("parquet", "merge", *paths, "-o", f"{folder}/small.parquet", "--target", "1GB", expect=1).stderr
+    assert "remove it" in firn("parquet", "merge", *paths, "-o", f"{folder}/small", "--target", "1GB", "--force", expect=1).stderr
+    os.remove(f"{folder}/small-00001.parquet")
+    assert "small-00002" in firn("parquet", "merge", *paths, "-o", f"{folder}/small.parquet", "--target", target, expect=1).stderr
+    before.pop("small-00001.parquet")
+    assert before == {n: os.path.getmtime(f"{folder}/{n}") for n in os.listdir(folder)}
+    firn("parquet", "merge", *paths, "-o", f"{folder}/small.parquet", "--target", target, "--force")
+    # No row, one file.
+    pq.write_table(wanted.slice(0, 0), f"{folder}/empty.parquet")
+    firn("parquet", "merge", f"{folder}/empty.parquet", "-o", f"{folder}/none", "--target", "1MB")
+    assert pq.read_table(f"{folder}/none-00001.parquet").num_rows == 0
+
+
 def test_interrupt(folder):
     """Ctrl-C leaves neither output nor temporary file. Inputs enough for several seconds, another codec too, so that it is never done before."""
     dice = random.Random(1)

@@ -522,7 +522,8 @@ static void merging_keeps_the_page_version(void **state) {
         firn_parquet_merge_options_init(&options);
         input out = {.bytes = firn_buffer_with_maximum((size_t)1 << 30)};
         firn_write_to destination = {stream_sink, &out.bytes};
-        check_ok(firn_parquet_merge(&inputs, &options, &destination, &result, &error), &error);
+        firn_parquet_merge_outputs outputs = firn_parquet_merge_to_one(&destination);
+        check_ok(firn_parquet_merge(&inputs, &options, &outputs, &result, &error), &error);
         open_input(&out);
         assert_int_equal(result.rows, 18000);
         const firn_parquet_column_chunk *chunk = &out.file->metadata->row_groups[0].columns[0];

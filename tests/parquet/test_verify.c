@@ -99,7 +99,8 @@ static firn_status merge_twice(firn_memory_file *memory, firn_buffer *out, firn_
     firn_parquet_merge_result result;
     firn_parquet_merge_options_init(&options);
     firn_write_to destination = {stream_sink, out};
-    return firn_parquet_merge(&inputs, &options, &destination, &result, error);
+    firn_parquet_merge_outputs outputs = firn_parquet_merge_to_one(&destination);
+    return firn_parquet_merge(&inputs, &options, &outputs, &result, error);
 }
 
 static firn_status merge_once(void *context, firn_error *error) {

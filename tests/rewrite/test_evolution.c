@@ -169,6 +169,7 @@ static void check_rewriting(round_world *world, firn_pool *pool) {
     firn_rewrite_result result;
     check_ok(firn_rewrite_check(&settings, &group, &group.looked, &error), &error);
     check_ok(firn_rewrite_binpack(&settings, &group, &result, &error), &error);
+    firn_rewrite_looked_free(group.looked);
     assert_int_equal(result.rows_in, world->row_count);
     assert_int_equal(result.rows_out, world->row_count);
     assert_true(result.output_count <= group.output_count);
