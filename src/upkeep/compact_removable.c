@@ -1,5 +1,7 @@
 /** Which delete files leave together with data files: those that nothing else needs. */
+#include "base/location.h"
 #include "upkeep/compact_internal.h"
+#include "upkeep/delete_change.h"
 
 /** Pairs that are tried one by one; what is left beyond it `remove-dangling-deletes` finds. */
 #define MOST_PAIRS ((size_t)10000000)
@@ -72,6 +74,44 @@ static void mark_superseded(const firn_compact_state *state, mark *marks) {
     }
 }
 
+/* Of a location of live data files, in a map. */
+#define ONE_GOES ((void *)(uintptr_t)1)
+#define ONE_STAYS ((void *)(uintptr_t)2)
+
+static firn_status map_locations(const firn_compact_state *state, firn_map *map,
+                                 firn_error *error) {
+    for (size_t i = 0; i < state->files->data_count; i++) {
+        char *key = firn_location_key(state->files->data[i].entry.file.path);
+        if (key == NULL) return firn_fail_memory(error);
+        bool stays = !state->goes[i] || firn_map_get_text(map, key) == ONE_STAYS;
+        firn_status status = firn_map_set_text(map, key, stays ? ONE_STAYS : ONE_GOES, error);
+        firn_free(key);
+        FIRN_TRY(status);
+    }
+    return FIRN_OK;
+}
+
+/** What is for one data file leaves with it also where it is not in force: its number is below the data file's, or its partition another. */
+static firn_status mark_own(const firn_compact_state *state, mark *marks, firn_error *error) {
+    firn_status status = FIRN_OK;
+    const firn_live_files *files = state->files;
+    firn_map *map = firn_map_new();
+    if (map == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < files->delete_count; i++) {
+        char *key = NULL;
+        if (marks[i].touched) continue;
+        FIRN_CHECK(firn_delete_single_key(&files->deletes[i].entry.file, &key, error));
+        if (key == NULL) continue;
+        if (firn_map_count(map) == 0) status = map_locations(state, map, error);
+        marks[i].touched = status == FIRN_OK && firn_map_get_text(map, key) == ONE_GOES;
+        firn_free(key);
+        if (status != FIRN_OK) goto out;
+    }
+out:
+    firn_map_free(map);
+    return status;
+}
+
 firn_status firn_compact_removable(const firn_compact_state *state,
                                    const firn_manifest_entry *const *outputs, size_t output_count,
                                    firn_live_file_list *out, firn_error *error) {
@@ -86,6 +126,7 @@ firn_status firn_compact_removable(const firn_compact_state *state,
     }
     FIRN_CHECK(mark_data(state, marks, arena, error));
     FIRN_CHECK(mark_outputs(state, outputs, output_count, marks, arena, error));
+    FIRN_CHECK(mark_own(state, marks, error));
     mark_superseded(state, marks);
     keep_global(state, marks);
     for (size_t i = 0; i < files->delete_count; i++) {

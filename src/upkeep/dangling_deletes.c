@@ -1,6 +1,9 @@
 #include "upkeep/dangling_deletes.h"
 
+#include "base/alloc.h"
+#include "base/location.h"
 #include "base/machine.h"
+#include "base/map.h"
 #include "data/deletes.h"
 #include "upkeep/delete_change.h"
 
@@ -11,7 +14,7 @@ typedef struct planner {
     firn_pool *pool;
     bool *
         used; /* of each live delete file: it is in force for a live data file, or has to be read to know */
-    bool vectors;
+    firn_map *locations; /* keys of live data files */
 } planner;
 
 /* --- by metadata ------------------------------------------------------------------------------- */
@@ -112,13 +115,37 @@ static firn_status add(planner *plan, size_t number, const char *reason) {
     return FIRN_OK;
 }
 
-static const char *reason_of(const firn_data_file *file) {
-    firn_slice path;
-    if (file->content == FIRN_CONTENT_EQUALITY_DELETES) {
-        return "no live data file of its partition is older";
+static firn_status list_locations(planner *plan, firn_error *error) {
+    const firn_live_files *files = &plan->out->files;
+    plan->locations = firn_map_new();
+    if (plan->locations == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < files->data_count; i++) {
+        char *key = firn_location_key(files->data[i].entry.file.path);
+        if (key == NULL) return firn_fail_memory(error);
+        firn_status status = firn_map_set_text(plan->locations, key, plan, error);
+        firn_free(key);
+        FIRN_TRY(status);
     }
-    if (firn_delete_single_file(file, &path)) return "its data file is not live";
-    return "no live data file is within its reach";
+    return FIRN_OK;
+}
+
+static firn_status reason_of(planner *plan, const firn_data_file *file, const char **out,
+                             firn_error *error) {
+    *out = "no live data file is within its reach";
+    if (file->content == FIRN_CONTENT_EQUALITY_DELETES) {
+        *out = "no live data file of its partition is older";
+        return FIRN_OK;
+    }
+    char *key = NULL;
+    FIRN_TRY(firn_delete_single_key(file, &key, error));
+    if (key == NULL) return FIRN_OK;
+    *out = "its data file is not live";
+    firn_status status = plan->locations == NULL ? list_locations(plan, error) : FIRN_OK;
+    if (status == FIRN_OK && firn_map_has_text(plan->locations, key)) {
+        *out = "it is older than its data file, or of another partition";
+    }
+    firn_free(key);
+    return status;
 }
 
 static firn_status judge(planner *plan, size_t number, const firn_live_file **data,
@@ -126,7 +153,11 @@ static firn_status judge(planner *plan, size_t number, const firn_live_file **da
     firn_live_file *deletes = &plan->out->files.deletes[number];
     firn_slice path;
     bool takes = true;
-    if (!plan->used[number]) return add(plan, number, reason_of(&deletes->entry.file));
+    if (!plan->used[number]) {
+        const char *reason = NULL;
+        FIRN_TRY(reason_of(plan, &deletes->entry.file, &reason, error));
+        return add(plan, number, reason);
+    }
     if (deletes->entry.file.content != FIRN_CONTENT_POSITION_DELETES) return FIRN_OK;
     if (firn_delete_single_file(&deletes->entry.file, &path)) return FIRN_OK;
     FIRN_TRY(takes_rows(plan, deletes, data, &takes, error));
@@ -154,6 +185,7 @@ static firn_status make_plan(planner *plan, firn_error *error) {
     FIRN_TRY(firn_pool_new(plan->options->threads, &plan->pool, error));
     firn_status status = judge_all(plan, error);
     firn_pool_free(plan->pool);
+    firn_map_free(plan->locations);
     return status;
 }
 

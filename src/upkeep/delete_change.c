@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/location.h"
 #include "base/map.h"
 #include "iceberg/delete_index.h"
 
@@ -21,6 +23,16 @@ const firn_manifest_entry **firn_delete_entries(const firn_live_files *files, fi
         entries[i] = &files->deletes[i].entry;
     }
     return entries;
+}
+
+firn_status firn_delete_single_key(const firn_data_file *deletes, char **out, firn_error *error) {
+    firn_slice path;
+    *out = NULL;
+    if (!firn_delete_single_file(deletes, &path)) return FIRN_OK;
+    char *text = firn_strndup((const char *)path.data, path.size);
+    if (text != NULL) *out = firn_location_key(text);
+    firn_free(text);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
 firn_status firn_delete_visit_data(const firn_table *table, const firn_live_files *files,

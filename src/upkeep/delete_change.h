@@ -31,6 +31,9 @@ bool firn_same_delete(const firn_manifest_entry *a, const firn_manifest_entry *b
 /** The live delete files' entries as an array for firn_delete_index_new; in `arena`, NULL when memory is out. */
 const firn_manifest_entry **firn_delete_entries(const firn_live_files *files, firn_arena *arena);
 
+/** The key (base/location.h) of the one data file that a delete file is for, owned; NULL: it may be for several. */
+firn_status firn_delete_single_key(const firn_data_file *deletes, char **out, firn_error *error);
+
 /** Numbers of live delete files that may apply to live data file `data`; borrowed for the call. */
 typedef void (*firn_delete_visitor)(void *context, size_t data, const size_t *found, size_t count);
 

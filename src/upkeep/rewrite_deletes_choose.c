@@ -16,7 +16,6 @@ static size_t files_of(int64_t bytes, int64_t target) {
     return bytes <= target ? 1 : (size_t)((bytes - 1) / target + 1);
 }
 
-/* One data file: `found` are the delete files that apply to it. */
 /* What the walk over data files fills in. */
 typedef struct look {
     firn_delete_planner *plan;
@@ -24,6 +23,7 @@ typedef struct look {
     bool *used;
 } look;
 
+/* One data file: `found` are the delete files that apply to it. */
 static void look_at(void *context, size_t data, const size_t *found, size_t count) {
     const look *at = context;
     firn_delete_planner *plan = at->plan;
@@ -114,6 +114,7 @@ firn_status firn_rewrite_deletes_choose(firn_delete_planner *plan, firn_error *e
     firn_rewrite_deletes_plan *out = plan->out;
     tally *tallies = firn_arena_alloc(out->arena, out->group_count, sizeof *tallies);
     bool *used = firn_arena_alloc(out->arena, out->files.delete_count, sizeof *used);
+    plan->in_force = used;
     plan->vector_of = firn_arena_alloc(out->arena, out->files.data_count, sizeof *plan->vector_of);
     plan->reached = firn_arena_alloc(out->arena, out->files.data_count, sizeof *plan->reached);
     if (tallies == NULL || used == NULL || plan->vector_of == NULL || plan->reached == NULL) {

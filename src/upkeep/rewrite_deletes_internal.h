@@ -14,6 +14,7 @@ typedef struct firn_delete_planner {
     size_t *data_groups;   /* of each live data file: its group */
     size_t *delete_groups; /* of each live delete file: its group, or FIRN_NO_GROUP */
     size_t *vector_of;     /* of each live data file: the number of its vector plus 1, or 0 */
+    bool *in_force;        /* of each live delete file: it applies to a live data file */
     bool *reached;         /* of each live data file: a delete file other than a vector may apply */
 } firn_delete_planner;
 

@@ -4,6 +4,7 @@
 #include "base/location.h"
 #include "base/machine.h"
 #include "base/map.h"
+#include "upkeep/delete_change.h"
 #include "upkeep/rewrite_deletes_internal.h"
 
 #define DEFAULT_TARGET_BYTES ((int64_t)64 << 20)
@@ -144,6 +145,38 @@ static void remove_file(firn_rewrite_deletes_plan *out, const firn_live_file *de
     }
 }
 
+static firn_status map_covered(const firn_rewrite_deletes_plan *out, firn_map *map,
+                               firn_error *error) {
+    for (size_t i = 0; i < out->covered_count; i++) {
+        char *key = firn_location_key(out->covered[i].data->entry.file.path);
+        if (key == NULL) return firn_fail_memory(error);
+        firn_status status = firn_map_set_text(map, key, map, error);
+        firn_free(key);
+        FIRN_TRY(status);
+    }
+    return FIRN_OK;
+}
+
+/* A vector that is not in force for its data file, since its number is below or its partition another: the file is to have one vector only. */
+static firn_status remove_idle_vectors(firn_delete_planner *plan, firn_error *error) {
+    firn_rewrite_deletes_plan *out = plan->out;
+    firn_status status = FIRN_OK;
+    firn_map *covered = firn_map_new();
+    if (covered == NULL) return firn_fail_memory(error);
+    FIRN_CHECK(map_covered(out, covered, error));
+    for (size_t i = 0; i < out->files.delete_count; i++) {
+        const firn_live_file *vector = &out->files.deletes[i];
+        char *key = NULL;
+        if (plan->in_force[i] || !firn_data_file_is_vector(&vector->entry.file)) continue;
+        FIRN_CHECK(firn_delete_single_key(&vector->entry.file, &key, error));
+        if (key != NULL && firn_map_has_text(covered, key)) remove_file(out, vector);
+        firn_free(key);
+    }
+out:
+    firn_map_free(covered);
+    return status;
+}
+
 /*
  * Every data file that an equality delete file reaches is in a selected group and was looked up, and so was every one that a position
  * delete file of a selected group reaches: these delete files have nothing left to say. A vector goes where a new one takes its place.
@@ -161,7 +194,7 @@ static firn_status choose_removed(firn_delete_planner *plan, firn_error *error) 
     for (size_t i = 0; i < out->covered_count; i++) {
         if (out->covered[i].vector != NULL) remove_file(out, out->covered[i].vector);
     }
-    return FIRN_OK;
+    return plan->vectors ? remove_idle_vectors(plan, error) : FIRN_OK;
 }
 
 static firn_status make_plan(firn_delete_planner *plan, firn_error *error) {

@@ -109,4 +109,55 @@ def leftovers_go_without_other_work(folder):
     checks.same_as_model(world)
 
 
-kit.main([vectors_leave_with_their_files, guessed_deletes_come_to_rest, leftovers_go_without_other_work])
+def with_old_vector(folder):
+    """A table whose data file is newer than its deletion vector, which therefore is not in force; returns (world, data file)."""
+    world = unpartitioned(folder, 3)
+    append_file(world, 3)
+    entry = append_file(world, 4)
+    change, rows = steps.begin(world, world.table.dice, "main")
+    (spec_id, record), = change.vectors([(entry, {0, 2})])
+    added = {"status": 1, "sequence_number": entry.sequence - 1, "data_file": record}
+    change.new_manifests = lambda: [change.write_manifest([{**added, "snapshot_id": change.snapshot_id}], spec_id, 1)]
+    world.commit(change, "delete", rows)
+    checks.same_as_model(world)
+    return world, entry
+
+
+@in_world
+def compaction_takes_vectors_out_of_force(folder):
+    world, _ = with_old_vector(folder)
+    report, _ = firn_steps.rewrite(world, "main", "compact", *world.table.arguments, "--rewrite-all")
+    kit.check(report["result"]["delete_files_removed"] == 1, f"{report['result']}")
+    kit.check(not world.table.state().deletes, "the vector is still there")
+    checks.books(world.table)
+    checks.same_as_model(world)
+
+
+@in_world
+def vectors_out_of_force_are_dangling(folder):
+    world, _ = with_old_vector(folder)
+    report, _ = firn_steps.rewrite(world, "main", "remove-dangling-deletes", *world.table.arguments)
+    kit.check(report["committed"] and "older than its data file" in json.dumps(report), f"{report}")
+    kit.check(not world.table.state().deletes, "the vector is still there")
+    checks.books(world.table)
+    checks.same_as_model(world)
+
+
+@in_world
+def rewriting_deletes_leaves_one_vector(folder):
+    """The data file gets a vector that is in force, and two for one file are not allowed."""
+    world, entry = with_old_vector(folder)
+    change, rows = steps.begin(world, world.table.dice, "main")
+    key = next(f["id"] for f in world.fields if f["id"] == steps.columns.UID)
+    dead = change.base.rows_of(entry)[1].values[key]
+    change.add(change.equality_deletes([key], [{key: dead}], 1, []))
+    world.commit(change, "delete", {u: v for u, v in rows.items() if u != dead})
+    report, _ = firn_steps.rewrite(world, "main", "rewrite-deletes", *world.table.arguments)
+    kit.check(report["committed"], f"{report}")
+    kit.check(len(world.table.state().deletes) == 1, f"{world.table.state().deletes}")
+    checks.books(world.table)
+    checks.same_as_model(world)
+
+
+kit.main([vectors_leave_with_their_files, guessed_deletes_come_to_rest, leftovers_go_without_other_work,
+          compaction_takes_vectors_out_of_force, vectors_out_of_force_are_dangling, rewriting_deletes_leaves_one_vector])
