@@ -43,6 +43,21 @@ firn_status firn_delete_writer_entry(const firn_delete_writer *writer, const fir
     return FIRN_OK;
 }
 
+firn_status firn_delete_writer_set(firn_delete_writer *writer, const firn_deleted_rows *item,
+                                   const firn_roaring **out, firn_error *error) {
+    *out = item->positions;
+    if (item->sets == NULL) return FIRN_OK;
+    if (writer->loaded_item != item) {
+        firn_roaring_free(writer->loaded);
+        writer->loaded = NULL;
+        writer->loaded_item = NULL;
+        FIRN_TRY(firn_position_sets_load(item->sets, &item->place, &writer->loaded, error));
+        writer->loaded_item = item;
+    }
+    *out = writer->loaded;
+    return FIRN_OK;
+}
+
 static int compare_tuples(const firn_data_file *a, const firn_data_file *b) {
     for (size_t i = 0; i < a->partition_count && i < b->partition_count; i++) {
         const firn_value *left = &a->partition[i];
@@ -74,7 +89,7 @@ static firn_status take_items(firn_delete_writer *writer, const firn_deleted_row
     writer->items = firn_alloc_array(count, sizeof(const firn_deleted_rows *));
     if (writer->items == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        if (firn_roaring_count(items[i].positions) == 0) continue;
+        if (firn_deleted_rows_count(&items[i]) == 0) continue;
         writer->items[writer->item_count++] = &items[i];
     }
     if (writer->item_count > 1) {
@@ -142,5 +157,6 @@ firn_status firn_deleted_rows_write(firn_table *table, firn_journal *journal, co
 out:
     firn_vector_release(&writer.out);
     firn_free((void *)writer.items);
+    firn_roaring_free(writer.loaded);
     return status;
 }

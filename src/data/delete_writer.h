@@ -4,13 +4,16 @@
 #ifndef FIRN_DATA_DELETE_WRITER_H
 #define FIRN_DATA_DELETE_WRITER_H
 
-#include "puffin/roaring.h"
+#include "data/position_sets.h"
 #include "table/journal.h"
 
 typedef struct firn_deleted_rows {
     const firn_data_file *data; /**< whose rows go; its spec id and tuple become the deletes' */
     const firn_roaring *
         positions; /**< all of its deleted positions: a vector replaces what was there. Empty or NULL: nothing is written for it */
+    /** Instead of `positions` (then NULL): where they lie. Each set is loaded when its turn comes; Puffin files, which are held until they are whole, get no larger than what `sets` may keep in memory. */
+    firn_position_sets *sets;
+    firn_position_place place;
 } firn_deleted_rows;
 
 /**

@@ -14,6 +14,8 @@ typedef struct firn_delete_writer {
     bool by_file;                    /**< v2: one delete file per data file */
     const firn_deleted_rows **items; /**< those that are not empty, by spec id, tuple and path */
     size_t item_count;
+    const firn_deleted_rows *loaded_item; /**< whose set was loaded last */
+    firn_roaring *loaded;
     firn_arena *arena;
     FIRN_VECTOR(firn_data_file) out;
 } firn_delete_writer;
@@ -22,6 +24,12 @@ typedef struct firn_delete_writer {
 firn_status firn_delete_writer_location(firn_delete_writer *writer, const firn_partition_spec *spec,
                                         const firn_value *partition, const char *ending,
                                         const char **out, firn_error *error);
+/** The positions of an item; borrowed, until those of another are asked for. */
+firn_status firn_delete_writer_set(firn_delete_writer *writer, const firn_deleted_rows *item,
+                                   const firn_roaring **out, firn_error *error);
+static inline uint64_t firn_deleted_rows_count(const firn_deleted_rows *item) {
+    return item->sets == NULL ? firn_roaring_count(item->positions) : item->place.count;
+}
 /** What every entry has: the tuple is that of `data`. */
 firn_status firn_delete_writer_entry(const firn_delete_writer *writer, const firn_data_file *data,
                                      const char *location, firn_file_format format,

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "data/delete_writer_internal.h"
@@ -43,6 +45,7 @@ typedef struct position_output {
     firn_parquet_chunk_writer *chunks[LEAVES]; /* of the open row group */
     size_t item, end;  /* the item whose positions come next, and the end of the run */
     uint64_t next;     /* its first position that was not written yet */
+    uint64_t taken;    /* how many were written */
     size_t first_item; /* of this file */
     size_t last_item;
     int64_t rows;                     /* of this file */
@@ -117,17 +120,19 @@ static firn_status fill_chunks(position_output *output, int64_t limit, int64_t *
     *rows = 0;
     while (*rows < limit && output->item < output->end) {
         const firn_deleted_rows *item = output->writer->items[output->item];
+        const firn_roaring *set = NULL;
+        FIRN_TRY(firn_delete_writer_set(output->writer, item, &set, error));
         size_t most = limit - *rows < BLOCK_ROWS ? (size_t)(limit - *rows) : BLOCK_ROWS;
-        size_t count =
-            firn_roaring_take(item->positions, output->next, UINT64_MAX, positions, most);
-        if (count == 0) {
-            output->item++;
-            output->next = 0;
-            continue;
-        }
+        size_t count = firn_roaring_take(set, output->next, UINT64_MAX, positions, most);
+        assert(count > 0); /* items are not empty, and `taken` tells when they end */
         FIRN_TRY(append(output, item, positions, count, error));
         output->next = positions[count - 1] + 1;
+        output->taken += count;
         *rows += (int64_t)count;
+        if (output->taken < firn_deleted_rows_count(item)) continue;
+        output->item++;
+        output->next = 0;
+        output->taken = 0;
     }
     return FIRN_OK;
 }
@@ -240,15 +245,8 @@ static firn_status finish_file(position_output *output, firn_error *error) {
     return firn_vector_push(&writer->out, error, entry);
 }
 
-static bool has_more(position_output *output) {
-    while (output->item < output->end) {
-        uint64_t position;
-        const firn_roaring *positions = output->writer->items[output->item]->positions;
-        if (firn_roaring_take(positions, output->next, UINT64_MAX, &position, 1) == 1) return true;
-        output->item++;
-        output->next = 0;
-    }
-    return false;
+static bool has_more(const position_output *output) {
+    return output->item < output->end;
 }
 
 static firn_status write_file(position_output *output, firn_error *error) {

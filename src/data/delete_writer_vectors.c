@@ -18,7 +18,7 @@ typedef struct puffin_output {
 
 static firn_status blob_properties(const firn_deleted_rows *item, json_t **out, firn_error *error) {
     char cardinality[24];
-    snprintf(cardinality, sizeof cardinality, "%" PRIu64, firn_roaring_count(item->positions));
+    snprintf(cardinality, sizeof cardinality, "%" PRIu64, firn_deleted_rows_count(item));
     *out = json_object();
     if (*out == NULL) return firn_fail_memory(error);
     FIRN_TRY(firn_json_set_text(*out, "referenced-data-file", item->data->path, error));
@@ -33,7 +33,7 @@ static firn_status add_entry(puffin_output *output, const firn_deleted_rows *ite
                                       &entry, error));
     entry.referenced_data_file = firn_arena_strdup(writer->arena, item->data->path);
     if (entry.referenced_data_file == NULL) return firn_fail_memory(error);
-    entry.record_count = (int64_t)firn_roaring_count(item->positions);
+    entry.record_count = (int64_t)firn_deleted_rows_count(item);
     entry.has_content_offset = true;
     entry.content_offset = offset;
     entry.content_size_in_bytes = (int64_t)size;
@@ -45,10 +45,12 @@ static firn_status add_vector(puffin_output *output, const firn_deleted_rows *it
     static const int32_t fields[] = {FIRN_ROW_POSITION_FIELD_ID};
     firn_buffer bytes = firn_buffer_with_maximum(SIZE_MAX);
     json_t *properties = NULL;
+    const firn_roaring *set = NULL;
     int64_t offset = 0;
     firn_status status;
+    FIRN_CHECK(firn_delete_writer_set(output->writer, item, &set, error));
     FIRN_CHECK(blob_properties(item, &properties, error));
-    FIRN_CHECK(firn_deletion_vector_write(item->positions, &bytes, error));
+    FIRN_CHECK(firn_deletion_vector_write(set, &bytes, error));
     FIRN_CHECK(firn_puffin_writer_add(output->puffin, FIRN_DELETION_VECTOR_TYPE, fields, 1, -1, -1,
                                       properties, firn_buffer_slice(&bytes), &offset, error));
     status = add_entry(output, item, offset, bytes.size, error);
@@ -94,6 +96,12 @@ out:
 }
 
 firn_status firn_delete_writer_vectors(firn_delete_writer *writer, firn_error *error) {
+    for (size_t i = 0; i < writer->item_count; i++) {
+        const firn_position_sets *sets = writer->items[i]->sets;
+        if (sets == NULL || firn_position_sets_memory(sets) >= (size_t)writer->target_bytes)
+            continue;
+        writer->target_bytes = (int64_t)firn_position_sets_memory(sets);
+    }
     for (size_t next = 0; next < writer->item_count;) {
         FIRN_TRY(write_file(writer, &next, error));
     }

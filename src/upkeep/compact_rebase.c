@@ -134,7 +134,7 @@ static firn_status write_deletes(firn_table *table, firn_compact_batch *batch,
     if (items == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < done->output_count; i++) {
         if (sets[i] == NULL) continue;
-        items[count++] = (firn_deleted_rows){&done->outputs[i].file, sets[i]};
+        items[count++] = (firn_deleted_rows){.data = &done->outputs[i].file, .positions = sets[i]};
     }
     if (count == 0) return FIRN_OK;
     FIRN_TRY(firn_deleted_rows_write(table, batch->journal, batch->run_id,

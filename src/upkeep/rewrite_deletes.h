@@ -6,7 +6,7 @@
 #define FIRN_UPKEEP_REWRITE_DELETES_H
 
 #include "base/threads.h"
-#include "data/deletes.h"
+#include "data/position_sets.h"
 #include "table/commit.h"
 
 typedef struct firn_rewrite_deletes_options {
@@ -35,7 +35,7 @@ typedef struct firn_covered_file {
     const firn_live_file *data;
     size_t group;
     const firn_live_file *vector; /**< its vector, which goes; NULL: it has none */
-    const firn_roaring *positions;
+    firn_position_place positions;
     int64_t sequence_number; /**< the largest of the deletes that took its rows */
 } firn_covered_file;
 
@@ -47,8 +47,10 @@ typedef struct firn_rewrite_deletes_plan {
     size_t group_count, selected_count;
     const firn_live_file **reached; /**< data files whose deleted rows were looked up */
     size_t reached_count;
-    firn_deletes deletes;       /**< of those: all of their deleted rows */
-    firn_covered_file *covered; /**< by group */
+    firn_position_sets *sets;         /**< within the memory limit, else in a temporary file */
+    firn_position_place *positions;   /**< of those: all of their deleted rows, in `sets` */
+    int64_t *largest_sequence_number; /**< of those: of the deletes that took a row; -1: none */
+    firn_covered_file *covered;       /**< by group */
     size_t covered_count;
     const firn_live_file **removed; /**< delete files that go */
     size_t removed_count;

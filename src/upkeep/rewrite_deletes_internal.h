@@ -2,6 +2,7 @@
 #ifndef FIRN_UPKEEP_REWRITE_DELETES_INTERNAL_H
 #define FIRN_UPKEEP_REWRITE_DELETES_INTERNAL_H
 
+#include "data/deletes.h"
 #include "upkeep/rewrite_deletes.h"
 
 typedef struct firn_delete_planner {
@@ -31,7 +32,21 @@ firn_status firn_rewrite_deletes_group(firn_delete_planner *plan, firn_error *er
 /** Looks at which deletes reach what, and selects the groups in which something is gained. */
 firn_status firn_rewrite_deletes_choose(firn_delete_planner *plan, firn_error *error);
 
-/** The pool and the memory that the options ask for. */
+/** Takes over what was found of data file `index` of those that were asked for; `positions` is NULL where no row of it is deleted, and borrowed. */
+typedef firn_status (*firn_deletes_taker)(void *context, size_t index,
+                                          const firn_roaring *positions,
+                                          int64_t largest_sequence_number, firn_error *error);
+
+/**
+ * Looks up the deleted rows of data files by all deletes of `files`, of as many data files at a time as their positions fit into a quarter of the memory limit (always at least one),
+ * and calls `take` for each, in order.
+ */
+firn_status firn_rewrite_deletes_resolve(firn_table *table, const firn_live_files *files,
+                                         const firn_live_file *const *data, size_t count,
+                                         const firn_rewrite_deletes_options *options,
+                                         firn_deletes_taker take, void *context, firn_error *error);
+
+/** The memory that the options ask for. */
 int64_t firn_rewrite_deletes_memory(const firn_rewrite_deletes_options *options);
 
 #endif

@@ -2,16 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/location.h"
-#include "base/machine.h"
 #include "base/map.h"
 #include "upkeep/delete_change.h"
 #include "upkeep/rewrite_deletes_internal.h"
 
 #define DEFAULT_TARGET_BYTES ((int64_t)64 << 20)
-
-int64_t firn_rewrite_deletes_memory(const firn_rewrite_deletes_options *options) {
-    return options->memory_bytes > 0 ? options->memory_bytes : firn_machine_memory() / 4;
-}
 
 static firn_status read_settings(firn_delete_planner *plan, firn_error *error) {
     const firn_table_metadata *metadata = plan->table->metadata;
@@ -42,29 +37,33 @@ static firn_status list_reached(firn_delete_planner *plan, firn_error *error) {
     return FIRN_OK;
 }
 
+static firn_status keep_positions(void *context, size_t index, const firn_roaring *positions,
+                                  int64_t largest_sequence_number, firn_error *error) {
+    firn_rewrite_deletes_plan *out = context;
+    out->largest_sequence_number[index] = largest_sequence_number;
+    return firn_position_sets_add(out->sets, positions, &out->positions[index], error);
+}
+
 /* Looks up the deleted rows of the data files that are reached: by every delete of any kind, vectors too. */
 static firn_status resolve(firn_delete_planner *plan, firn_error *error) {
     firn_rewrite_deletes_plan *out = plan->out;
-    firn_pool *pool = NULL;
+    int64_t memory = firn_rewrite_deletes_memory(plan->options);
     FIRN_TRY(list_reached(plan, error));
-    FIRN_TRY(firn_pool_new(plan->options->threads, &pool, error));
-    firn_deletes_request request = {.table = plan->table,
-                                    .files = &out->files,
-                                    .data = out->reached,
-                                    .data_count = out->reached_count,
-                                    .positions = true,
-                                    .equality = true,
-                                    .pool = pool,
-                                    .memory_bytes = firn_rewrite_deletes_memory(plan->options)};
-    firn_status status = firn_deletes_resolve(&request, &out->deletes, error);
-    firn_pool_free(pool);
-    return status;
+    out->positions = firn_arena_alloc(out->arena, out->reached_count, sizeof *out->positions);
+    out->largest_sequence_number =
+        firn_arena_alloc(out->arena, out->reached_count, sizeof *out->largest_sequence_number);
+    if (out->positions == NULL || out->largest_sequence_number == NULL) {
+        return firn_fail_memory(error);
+    }
+    FIRN_TRY(firn_position_sets_new((size_t)memory / 8, &out->sets, error));
+    return firn_rewrite_deletes_resolve(plan->table, &out->files, out->reached, out->reached_count,
+                                        plan->options, keep_positions, out, error);
 }
 
 /* A vector that holds all of its file's deleted rows already stays. */
-static bool is_complete(const firn_live_file *vector, const firn_roaring *positions) {
+static bool is_complete(const firn_live_file *vector, uint64_t count) {
     return vector != NULL && vector->entry.file.record_count >= 0 &&
-           (uint64_t)vector->entry.file.record_count == firn_roaring_count(positions);
+           (uint64_t)vector->entry.file.record_count == count;
 }
 
 static firn_status cover(firn_delete_planner *plan, firn_error *error) {
@@ -72,7 +71,7 @@ static firn_status cover(firn_delete_planner *plan, firn_error *error) {
     out->covered = firn_arena_alloc(out->arena, out->reached_count, sizeof *out->covered);
     if (out->covered == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < out->reached_count; i++) {
-        const firn_roaring *positions = out->deletes.positions[i];
+        firn_position_place positions = out->positions[i];
         size_t data = (size_t)(out->reached[i] - out->files.data);
         size_t vector = plan->vector_of[data];
         firn_covered_file covered = {
@@ -80,16 +79,16 @@ static firn_status cover(firn_delete_planner *plan, firn_error *error) {
             .group = plan->data_groups[data],
             .vector = vector == 0 ? NULL : &out->files.deletes[vector - 1],
             .positions = positions,
-            .sequence_number = out->deletes.largest_sequence_number[i],
+            .sequence_number = out->largest_sequence_number[i],
         };
-        if (positions == NULL || is_complete(covered.vector, positions)) continue;
+        if (positions.count == 0 || is_complete(covered.vector, positions.count)) continue;
         firn_delete_group *group = &out->groups[covered.group];
         bool own_file = plan->vectors || plan->file_granularity;
         if (own_file || group->output_files == 0) {
             group->output_files++;
             out->output_files++;
         }
-        int64_t rows = (int64_t)firn_roaring_count(positions);
+        int64_t rows = (int64_t)positions.count;
         group->deleted_rows += rows;
         out->deleted_rows += rows;
         out->covered[out->covered_count++] = covered;
@@ -235,7 +234,7 @@ firn_status firn_rewrite_deletes_plan_table(firn_table *table,
 
 void firn_rewrite_deletes_plan_free(firn_rewrite_deletes_plan *plan) {
     if (plan == NULL) return;
-    firn_deletes_release(&plan->deletes);
+    firn_position_sets_free(plan->sets);
     firn_live_files_release(&plan->files);
     firn_arena_free(plan->arena);
 }

@@ -67,7 +67,9 @@ static firn_status write_part(runner *run, size_t number, const firn_covered_fil
     firn_deleted_rows *items = firn_arena_alloc(run->arena, count, sizeof *items);
     if (items == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        items[i] = (firn_deleted_rows){&covered[i].data->entry.file, covered[i].positions};
+        items[i] = (firn_deleted_rows){.data = &covered[i].data->entry.file,
+                                       .sets = run->plan->sets,
+                                       .place = covered[i].positions};
     }
     FIRN_TRY(firn_cancel_check(error));
     FIRN_TRY(firn_deleted_rows_write(run->table, run->journal, run->run_id, number, items, count,
@@ -119,36 +121,27 @@ static bool same_rows(const firn_roaring *a, const firn_roaring *b) {
     return firn_roaring_count(a) == firn_roaring_count(b) && firn_roaring_contains_all(a, b);
 }
 
+static firn_status compare(void *context, size_t index, const firn_roaring *positions,
+                           int64_t largest_sequence_number, firn_error *error) {
+    const firn_rewrite_deletes_plan *plan = context;
+    firn_roaring *before = NULL;
+    (void)largest_sequence_number;
+    FIRN_TRY(firn_position_sets_load(plan->sets, &plan->positions[index], &before, error));
+    bool same = same_rows(positions, before);
+    firn_roaring_free(before);
+    if (same) return FIRN_OK;
+    return firn_fail(error, FIRN_UNSAFE,
+                     "%s: the rewritten deletes do not delete the same rows; nothing was committed",
+                     plan->reached[index]->entry.file.path);
+}
+
 /* Before the commit: with the new delete files in place of the old ones, exactly the same rows are deleted. */
 static firn_status check_written(runner *run, firn_error *error) {
     const firn_rewrite_deletes_plan *plan = run->plan;
-    firn_status status = FIRN_OK;
     firn_live_files after = {0};
-    firn_deletes deletes = {0};
-    firn_pool *pool = NULL;
     FIRN_TRY(files_after(run, &after, error));
-    FIRN_TRY(firn_pool_new(run->options->threads, &pool, error));
-    firn_deletes_request request = {.table = run->table,
-                                    .files = &after,
-                                    .data = plan->reached,
-                                    .data_count = plan->reached_count,
-                                    .positions = true,
-                                    .equality = true,
-                                    .pool = pool,
-                                    .memory_bytes = firn_rewrite_deletes_memory(run->options)};
-    FIRN_CHECK(firn_deletes_resolve(&request, &deletes, error));
-    for (size_t i = 0; i < plan->reached_count; i++) {
-        if (same_rows(deletes.positions[i], plan->deletes.positions[i])) continue;
-        status = firn_fail(error, FIRN_UNSAFE,
-                           "%s: the rewritten deletes do not delete the same rows; nothing was "
-                           "committed",
-                           plan->reached[i]->entry.file.path);
-        goto out;
-    }
-out:
-    firn_deletes_release(&deletes);
-    firn_pool_free(pool);
-    return status;
+    return firn_rewrite_deletes_resolve(run->table, &after, plan->reached, plan->reached_count,
+                                        run->options, compare, (void *)(uintptr_t)plan, error);
 }
 
 /* --- committing -------------------------------------------------------------------------------- */

@@ -61,7 +61,8 @@ static void fill_world(world *w, test_generator *random) {
             uint64_t position = test_generator_below(random, 1000000);
             check_ok(firn_roaring_add(w->positions[i], position, &error), &error);
         }
-        w->items[i] = (firn_deleted_rows){&w->data[i].entry.file, w->positions[i]};
+        w->items[i] =
+            (firn_deleted_rows){.data = &w->data[i].entry.file, .positions = w->positions[i]};
     }
 }
 

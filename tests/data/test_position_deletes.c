@@ -235,8 +235,8 @@ static void add_vectors(delete_world *w) {
     check_ok(firn_roaring_add(positions[1], 20, &error), &error);
     add_data(w, "s3://b/t/a.parquet", 10, 1);
     add_written_data(w, "s3://b/t/b.parquet", 1);
-    const firn_deleted_rows items[] = {{&w->data[0].entry.file, positions[0]},
-                                       {&w->data[1].entry.file, positions[1]}};
+    const firn_deleted_rows items[] = {{.data = &w->data[0].entry.file, .positions = positions[0]},
+                                       {.data = &w->data[1].entry.file, .positions = positions[1]}};
     firn_data_file *out = NULL;
     size_t count = 0;
     check_ok(firn_deleted_rows_write(&w->table, NULL, "run", 0, items, 2, w->arena, &out, &count,

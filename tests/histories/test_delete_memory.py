@@ -1,0 +1,110 @@
+"""
+`--memory` bounds what rewrite-deletes holds: data files with so many deleted rows that their positions together take several
+times the limit. The data files only claim their rows, since deletes are resolved without reading them.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
+
+import columns  # noqa: F401 (sets the search path)
+import files
+import fx_json
+import kit
+import writer
+
+DATA_FILES, POSITIONS = 24, 1 << 16
+MIB = 1 << 20
+
+
+def delete_file(change, data, positions):
+    path = change.table.fresh("data", "-deletes.parquet")
+    paths = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * len(positions), "int32"), [data])
+    schema = pyarrow.schema([
+        pyarrow.field("file_path", pyarrow.string(), False, {"PARQUET:field_id": str(files.FILE_PATH)}),
+        pyarrow.field("pos", pyarrow.int64(), False, {"PARQUET:field_id": str(files.POSITION)})])
+    columns_ = [paths.cast(pyarrow.string()), pyarrow.array(positions, "int64")]
+    pyarrow.parquet.write_table(pyarrow.Table.from_arrays(columns_, schema=schema), files.strip(path))
+    size = os.path.getsize(files.strip(path))
+    return 0, change.record(path, "PARQUET", 1, [], len(positions), size, referenced_data_file=data)
+
+
+def make(folder, version):
+    """Rows far apart: each position takes a container of its own in memory."""
+    fields = [fx_json.field(1, "id", "long", True)]
+    table = writer.Table(folder, version=2, fields=fields)
+    change = table.change()
+    for _ in range(DATA_FILES):
+        spec_id, record = change.data_file([{1: 1}], 0, [], metrics=False)
+        change.add((spec_id, {**record, "record_count": POSITIONS << 16}))
+    paths = [record["file_path"] for _, record in change.added]
+    change.commit("append")
+    change = table.change()
+    wanted = set()
+    for number, path in enumerate(paths):
+        positions = [(at << 16) + (at + number) % 65536 for at in range(POSITIONS)]
+        wanted |= {(path, positions[at]) for at in range(0, POSITIONS, 4099)}
+        change.add(delete_file(change, path, positions[:POSITIONS // 2]), delete_file(change, path, positions[POSITIONS // 2:]))
+    change.commit("delete")
+    if version == 3:
+        kit.firn("upgrade", *table.arguments, "--to", 3, "--yes")
+    return table, wanted
+
+
+def peak(*arguments):
+    """Most memory of a run, in bytes."""
+    script = ("import resource, subprocess, sys; r = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024); sys.exit(r.returncode)")
+    done = subprocess.run([sys.executable, "-c", script, kit.FIRN, *map(str, arguments)], capture_output=True, text=True,
+                          check=False)
+    kit.check(done.returncode == 0, f"exit {done.returncode}\n{done.stderr[-2000:]}")
+    return int(done.stdout)
+
+
+def check_outcome(table, wanted, version):
+    deletes = table.state().deletes
+    kit.check(sum(e.file["record_count"] for e in deletes) == DATA_FILES * POSITIONS, "other rows are deleted than before")
+    if version == 3:
+        kit.check(len(deletes) == DATA_FILES and all(e.is_vector for e in deletes), f"{len(deletes)} delete files")
+        one = deletes[0]
+        found = files.read_vector(files.strip(one.path), one.file["content_offset"], one.file["content_size_in_bytes"])
+        kit.check({p for path, p in wanted if path == one.referenced} <= set(found), "positions are lost")
+        return
+    kit.check(len(deletes) == 1, f"{len(deletes)} delete files")
+    rows = pyarrow.parquet.read_table(files.strip(deletes[0].path))
+    kit.check(len(rows.group_by(["file_path", "pos"]).aggregate([])) == DATA_FILES * POSITIONS, "positions are there twice")
+    for path in sorted({path for path, _ in wanted}):
+        of_file = rows.filter(pyarrow.compute.equal(rows["file_path"], path))
+        kit.check({p for at, p in wanted if at == path} <= set(of_file["pos"].to_pylist()), "positions are lost")
+
+
+def bounded(version):
+    folder = tempfile.mkdtemp(prefix="firn-delete-memory-")
+    try:
+        table, wanted = make(folder, version)
+        arguments = ["rewrite-deletes", *table.arguments, "--threads", 2]
+        free = peak(*arguments, "--memory", "4GB")
+        tight = peak(*arguments, "--memory", "32MB", "--yes")
+        print(f"  v{version}: {free / MIB:.0f} MiB without a limit (planning alone), {tight / MIB:.0f} MiB with 32 MB")
+        check_outcome(table, wanted, version)
+        with open(kit.FIRN, "rb") as program:
+            sanitized = b"__asan_init" in program.read()  # a sanitizer's shadow counts too
+        kit.check(sanitized or tight < 40 * MIB, f"{tight / MIB:.0f} MiB with --memory 32MB")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def position_deletes_within_memory():
+    bounded(2)
+
+
+def vectors_within_memory():
+    bounded(3)
+
+
+kit.main([position_deletes_within_memory, vectors_within_memory])
