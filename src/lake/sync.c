@@ -74,6 +74,16 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
 
 /* --- what the result says at the end, whatever became of the run --------------------------------- */
 
+static size_t count_segments(const firn_sync_work *work) {
+    firn_ledger_property property = {0};
+    const char *key = firn_ledger_property_key(work->table->ref, work->result->arena);
+    const char *text =
+        key == NULL ? NULL : firn_table_metadata_property(work->table->metadata, key);
+    if (text == NULL) return firn_ledger_segment_count(work->ledger);
+    (void)firn_ledger_property_parse(text, work->result->arena, &property, NULL);
+    return property.segment_count;
+}
+
 static void tell_table(firn_sync_work *work) {
     firn_sync_result *result = work->result;
     const firn_table_metadata *metadata = work->planned;
@@ -87,8 +97,8 @@ static void tell_table(firn_sync_work *work) {
     result->location = firn_sync_keep(work, work->table->metadata->location);
     result->metadata_location = firn_sync_keep(work, work->table->pointer.metadata_location);
     if (work->ledger == NULL) return;
-    result->ledger_entries = firn_ledger_count(work->ledger);
-    result->ledger_segments = firn_ledger_segment_count(work->ledger);
+    result->ledger_entries = firn_ledger_count(work->ledger) + work->unread_entries;
+    result->ledger_segments = count_segments(work);
 }
 
 static void tell(firn_sync_work *work) {

@@ -250,6 +250,7 @@ firn_status firn_sync_note_commit(firn_sync_work *work, const firn_sync_commit *
     work->adopted.count = 0;
     work->adopted_units.count = 0;
     work->ledger_grew = false;
+    work->ledger_restored = true;
     return firn_vector_push(&work->result->commits, error, *commit);
 }
 
@@ -391,7 +392,10 @@ firn_status firn_sync_batches(firn_sync_work *work, firn_error *error) {
             FIRN_TRY(check_batch(work, batch, &step.sums, error));
         }
         count_batch(work, batch, &step.sums);
-        if (work->acts && step.sums.files > 0) FIRN_TRY(firn_sync_load_ledger(work, error));
+        if (!work->acts || step.sums.files == 0) continue;
+        /* After the last one there is nothing more to ask of the ledger. */
+        work->unread_entries = step.sums.files;
+        if (i + 1 < work->batches.count) FIRN_TRY(firn_sync_load_ledger(work, error));
     }
     return FIRN_OK;
 }
@@ -430,6 +434,7 @@ firn_status firn_sync_save_ledger(firn_sync_work *work, firn_error *error) {
     if (status == FIRN_OK) status = firn_journal_done(work->journal, error);
     if (status == FIRN_OK) {
         work->ledger_grew = false;
+        work->ledger_restored = true;
         work->adopted.count = 0;
         status = firn_sync_load_ledger(work, error);
     }

@@ -65,7 +65,9 @@ typedef struct firn_sync_work {
     firn_table *table; /**< NULL: not there (yet) */
     firn_journal *journal;
     firn_ledger *ledger;
-    bool ledger_grew; /**< something was adopted that the next commit has to write */
+    size_t unread_entries; /**< committed since the ledger was loaded */
+    bool ledger_restored;  /**< a rebuilt ledger was committed: it can be loaded again */
+    bool ledger_grew;      /**< something was adopted that the next commit has to write */
     FIRN_VECTOR(firn_ledger_entry) adopted;
     FIRN_VECTOR(const char *) adopted_units;
 
@@ -172,6 +174,10 @@ firn_status firn_sync_save_ledger(firn_sync_work *work, firn_error *error);
 firn_status firn_sync_ledger_properties(firn_sync_work *work, const firn_ledger_entry *entries,
                                         size_t count, int64_t snapshot_id, firn_arena *arena,
                                         json_t **out, const char **text, firn_error *error);
+
+/* sync_history.c */
+/** Fills in which snapshots name replaced and missing files. */
+firn_status firn_sync_find_snapshots(firn_sync_work *work, firn_error *error);
 
 /* sync_policy.c */
 /** Fails for replaced and missing files whose policy is error, or acts on those of the other policies, in one commit. */

@@ -48,8 +48,9 @@ static firn_status adopt_property(firn_sync_work *work, firn_error *error) {
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     firn_ledger_free(work->ledger);
     work->ledger = NULL;
+    work->unread_entries = 0;
     if (work->table == NULL) return FIRN_OK;
-    if (work->options->rebuild_ledger && !work->ledger_grew) {
+    if (work->options->rebuild_ledger && !work->ledger_restored) {
         FIRN_TRY(firn_ledger_rebuild(work->table, &work->ledger, error));
         work->ledger_grew = true;
     } else {

@@ -23,48 +23,22 @@ static void set_done(firn_sync_finding *items, size_t count, const char *done) {
     }
 }
 
-/* The snapshots that name the file: those that come from the one that added it. */
-static firn_status find_snapshots(firn_sync_work *work, int64_t added_by,
-                                  firn_sync_finding *finding, firn_error *error) {
-    const firn_table_metadata *metadata = work->table->metadata;
-    int64_t *ids = firn_arena_alloc(work->result->arena, FIRN_SYNC_SNAPSHOTS, sizeof *ids);
-    if (ids == NULL) return firn_fail_memory(error);
-    finding->snapshot_ids = ids;
-    finding->snapshots = 0;
-    for (size_t i = 0; i < metadata->snapshot_count; i++) {
-        const firn_snapshot *snapshot = &metadata->snapshots[i];
-        size_t steps = 0;
-        while (snapshot != NULL && snapshot->snapshot_id != added_by &&
-               steps++ < metadata->snapshot_count) {
-            snapshot = snapshot->has_parent
-                           ? firn_table_metadata_snapshot(metadata, snapshot->parent_snapshot_id)
-                           : NULL;
-        }
-        if (snapshot == NULL || snapshot->snapshot_id != added_by) continue;
-        if (finding->snapshots < FIRN_SYNC_SNAPSHOTS) {
-            ids[finding->snapshots] = metadata->snapshots[i].snapshot_id;
-        }
-        finding->snapshots++;
+/* A folder that isn't mounted looks like one that was emptied. */
+static firn_status refuse_empty_source(const firn_sync_work *work, firn_error *error) {
+    if (work->listing.file_count > 0 || work->options->on_missing != FIRN_LAKE_DELETE) {
+        return FIRN_OK;
     }
-    return FIRN_OK;
-}
-
-static firn_status find_all_snapshots(firn_sync_work *work, firn_error *error) {
-    firn_sync_result *result = work->result;
-    for (size_t i = 0; i < result->replaced.count; i++) {
-        FIRN_TRY(find_snapshots(work, work->replaced_entries.items[i].snapshot_id,
-                                &result->replaced.items[i], error));
-    }
-    for (size_t i = 0; i < result->missing.count; i++) {
-        FIRN_TRY(find_snapshots(work, work->missing_entries.items[i].snapshot_id,
-                                &result->missing.items[i], error));
-    }
-    return FIRN_OK;
+    return firn_fail(error, FIRN_UNSAFE,
+                     "table %s: the source has no file at all, and %zu were added from it, the "
+                     "first: %s; nothing was deleted. If the source is there and is meant to be "
+                     "empty, --on-missing report goes on without",
+                     work->display_name, work->result->missing.count,
+                     work->result->missing.items[0].location);
 }
 
 firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {
     firn_sync_result *result = work->result;
-    if (work->table != NULL) FIRN_TRY(find_all_snapshots(work, error));
+    if (work->table != NULL) FIRN_TRY(firn_sync_find_snapshots(work, error));
     if (result->replaced.count > 0 && work->options->on_replaced == FIRN_LAKE_ERROR) {
         return refuse(work, "replaced since added", "replaced", result->replaced.items,
                       result->replaced.count, error);
@@ -73,6 +47,7 @@ firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {
         return refuse(work, "added before and gone now", "missing", result->missing.items,
                       result->missing.count, error);
     }
+    if (result->missing.count > 0) FIRN_TRY(refuse_empty_source(work, error));
     if (work->options->on_replaced == FIRN_LAKE_REPORT) {
         set_done(result->replaced.items, result->replaced.count, "reported");
     }
@@ -88,7 +63,9 @@ typedef struct policy_run {
     firn_sync_work *work;
     bool replaced, missing; /* whether to act on them */
     firn_live_files live;
-    firn_map *paths; /* location key to firn_live_file, of data files */
+    firn_map *paths;   /* location key to firn_live_file, of data files */
+    firn_map *doubled; /* location keys of data files that are live twice */
+    firn_map *vectors; /* location key of the data file to firn_live_file, of deletion vectors */
     FIRN_VECTOR(const firn_live_file *) removed;
     FIRN_VECTOR(firn_ledger_entry) entries;
     firn_manifest_batch *manifests;
@@ -100,50 +77,62 @@ typedef struct policy_run {
     size_t files;
 } policy_run;
 
+static firn_status index_file(policy_run *run, const char *location, firn_live_file *file,
+                              firn_map *map, firn_error *error) {
+    char *key = firn_location_key(location);
+    if (key == NULL) return firn_fail_memory(error);
+    firn_status status = FIRN_OK;
+    if (firn_map_has_text(map, key)) FIRN_CHECK(firn_map_set_text(run->doubled, key, file, error));
+    FIRN_CHECK(firn_map_set_text(map, key, file, error));
+out:
+    firn_free(key);
+    return status;
+}
+
 static firn_status index_live(policy_run *run, firn_error *error) {
     firn_table *table = run->work->table;
     FIRN_TRY(firn_table_live_files(table, table->snapshot, &run->live, error));
     for (size_t i = 0; i < run->live.data_count; i++) {
-        char *key = firn_location_key(run->live.data[i].entry.file.path);
-        if (key == NULL) return firn_fail_memory(error);
-        firn_status status = firn_map_set_text(run->paths, key, &run->live.data[i], error);
-        firn_free(key);
-        FIRN_TRY(status);
+        firn_live_file *file = &run->live.data[i];
+        FIRN_TRY(index_file(run, file->entry.file.path, file, run->paths, error));
+    }
+    for (size_t i = 0; i < run->live.delete_count; i++) {
+        firn_live_file *file = &run->live.deletes[i];
+        const char *reference = file->entry.file.referenced_data_file;
+        if (!firn_data_file_is_vector(&file->entry.file) || reference == NULL) continue;
+        FIRN_TRY(index_file(run, reference, file, run->vectors, error));
     }
     return FIRN_OK;
 }
 
 /* A vector goes with its file; position deletes of several files stay, and no longer reach it. */
-static firn_status remove_vectors(policy_run *run, const char *key, firn_error *error) {
-    for (size_t i = 0; i < run->live.delete_count; i++) {
-        const firn_data_file *file = &run->live.deletes[i].entry.file;
-        if (!firn_data_file_is_vector(file) || file->referenced_data_file == NULL) continue;
-        char *other = firn_location_key(file->referenced_data_file);
-        if (other == NULL) return firn_fail_memory(error);
-        bool same = strcmp(other, key) == 0;
-        firn_free(other);
-        if (same) FIRN_TRY(firn_vector_push(&run->removed, error, &run->live.deletes[i]));
+static firn_status remove_by_key(policy_run *run, const firn_ledger_entry *entry,
+                                 const char *option, const char *key, firn_error *error) {
+    const char *table = run->work->display_name;
+    const firn_live_file *file = firn_map_get_text(run->paths, key);
+    const firn_live_file *vector = firn_map_get_text(run->vectors, key);
+    if (file == NULL) {
+        return firn_fail(error, FIRN_BLOCKED,
+                         "table %s: %s is no live data file of the table any more (it was "
+                         "compacted, or its rows were deleted), so its rows can't be told from "
+                         "others; nothing was done. --on-%s report goes on without",
+                         table, entry->location, option);
     }
-    return FIRN_OK;
+    if (firn_map_has_text(run->doubled, key)) {
+        return firn_fail(error, FIRN_BLOCKED,
+                         "table %s: %s is live twice, so its rows count twice; nothing was done. "
+                         "firn audit --fix repairs that",
+                         table, entry->location);
+    }
+    FIRN_TRY(firn_vector_push(&run->removed, error, file));
+    return vector == NULL ? FIRN_OK : firn_vector_push(&run->removed, error, vector);
 }
 
 static firn_status remove_file(policy_run *run, const firn_ledger_entry *entry, const char *option,
                                firn_error *error) {
     char *key = firn_location_key(entry->location);
     if (key == NULL) return firn_fail_memory(error);
-    firn_status status = FIRN_OK;
-    const firn_live_file *file = firn_map_get_text(run->paths, key);
-    if (file == NULL) {
-        status = firn_fail(error, FIRN_BLOCKED,
-                           "table %s: %s is no live data file of the table any more (it was "
-                           "compacted, or its rows were deleted), so its rows can't be told from "
-                           "others; nothing was done. --on-%s report goes on without",
-                           run->work->display_name, entry->location, option);
-        goto out;
-    }
-    FIRN_CHECK(firn_vector_push(&run->removed, error, file));
-    FIRN_CHECK(remove_vectors(run, key, error));
-out:
+    firn_status status = remove_by_key(run, entry, option, key, error);
     firn_free(key);
     return status;
 }
@@ -264,9 +253,12 @@ static firn_status step(firn_sync_work *work, void *context, firn_error *error) 
     policy_run run = {.work = work, .replaced = wanted->replaced, .missing = wanted->missing};
     firn_status status = FIRN_OK;
     run.paths = firn_map_new();
+    run.doubled = firn_map_new();
+    run.vectors = firn_map_new();
     run.arena = firn_arena_new();
     run.scratch = firn_arena_new();
-    if (run.paths == NULL || run.arena == NULL || run.scratch == NULL) {
+    if (run.paths == NULL || run.doubled == NULL || run.vectors == NULL || run.arena == NULL ||
+        run.scratch == NULL) {
         status = firn_fail_memory(error);
     } else {
         status = act(&run, error);
@@ -276,6 +268,8 @@ static firn_status step(firn_sync_work *work, void *context, firn_error *error) 
     firn_vector_release(&run.entries);
     firn_live_files_release(&run.live);
     firn_map_free(run.paths);
+    firn_map_free(run.doubled);
+    firn_map_free(run.vectors);
     json_decref(run.properties);
     firn_arena_free(run.arena);
     firn_arena_free(run.scratch);
