@@ -244,10 +244,10 @@ class Lake:
 
     # What must always hold
 
-    def whole(self, files=None, duckdb=True):
+    def whole(self, files=None, duckdb=True, verify=()):
         """
         The table has exactly these files (or all of the source), each once; PyIceberg and DuckDB read the rows that the files
-        have; nothing is left behind; the journal knows of nothing; `firn verify` has nothing to say.
+        have; nothing is left behind; the journal knows of nothing; `firn verify` (with its options) has nothing to say.
         """
         wanted = self.files() if files is None else sorted(files)
         equal(sorted(self.live()), wanted, "live files")
@@ -256,7 +256,7 @@ class Lake:
         if duckdb:
             equal(self.by_duckdb(), rows, "rows by DuckDB")
         self.tidy()
-        self.run("verify", self.name, "--catalog", self.database)
+        self.run("verify", self.name, "--catalog", self.database, *verify)
 
     def tidy(self):
         """Everything below the location is referred to by the metadata that is retained; the journal is empty."""
