@@ -96,5 +96,8 @@ void firn_lake_listing_release(firn_lake_listing *listing);
 
 /** Whether two locations, or folders, overlap: equal, or one below the other, however they are spelled. True where it can't be told (no location, memory is out). */
 bool firn_lake_locations_overlap(const char *a, const char *b);
+/** The same, but for memory: that running out of it is told apart from an overlap. */
+firn_status firn_lake_locations_compare(const char *a, const char *b, bool *overlap,
+                                        firn_error *error);
 
 #endif

@@ -207,18 +207,19 @@ size_t firn_lake_folder_length(const char *location) {
     return slash == NULL ? 0 : (size_t)(slash - location) + 1;
 }
 
-/* The key of a location as firn_lake_location makes it, without slashes at its end. Owned. */
-static char *even_key(const char *given) {
+/* The key of a location as firn_lake_location makes it, without slashes at its end. *out is owned. */
+static firn_status even_key(const char *given, char **out, firn_error *error) {
     firn_buffer even = firn_buffer_with_maximum(SIZE_MAX);
-    char *key = NULL;
-    if (firn_lake_location(given, NULL, &even, NULL) == FIRN_OK) {
-        key = firn_location_key((const char *)even.data);
+    firn_status status = firn_lake_location(given, NULL, &even, error);
+    if (status == FIRN_OK) {
+        *out = firn_location_key((const char *)even.data);
+        if (*out == NULL) status = firn_fail_memory(error);
     }
     firn_buffer_release(&even);
-    if (key == NULL) return NULL;
-    size_t length = strlen(key);
-    while (length > 0 && key[length - 1] == '/') key[--length] = '\0';
-    return key;
+    if (status != FIRN_OK) return status;
+    size_t length = strlen(*out);
+    while (length > 0 && (*out)[length - 1] == '/') (*out)[--length] = '\0';
+    return FIRN_OK;
 }
 
 /* Whether `location` is `folder` or lies below it. */
@@ -228,15 +229,23 @@ static bool lies_in(const char *location, const char *folder) {
            (location[length] == '\0' || location[length] == '/');
 }
 
-bool firn_lake_locations_overlap(const char *a, const char *b) {
-    char *first = even_key(a);
-    char *second = even_key(b);
-    /* The root of the local disk is "" by now, and no prefix of what has a scheme. */
-    bool overlap =
-        first == NULL || second == NULL ||
-        ((first[0] == '/' || first[0] == '\0') == (second[0] == '/' || second[0] == '\0') &&
-         (lies_in(first, second) || lies_in(second, first)));
+firn_status firn_lake_locations_compare(const char *a, const char *b, bool *overlap,
+                                        firn_error *error) {
+    char *first = NULL, *second = NULL;
+    firn_status status = even_key(a, &first, error);
+    if (status == FIRN_OK) status = even_key(b, &second, error);
+    if (status == FIRN_OK) {
+        /* The root of the local disk is "" by now, and no prefix of what has a scheme. */
+        *overlap =
+            (first[0] == '/' || first[0] == '\0') == (second[0] == '/' || second[0] == '\0') &&
+            (lies_in(first, second) || lies_in(second, first));
+    }
     firn_free(first);
     firn_free(second);
-    return overlap;
+    return status;
+}
+
+bool firn_lake_locations_overlap(const char *a, const char *b) {
+    bool overlap = true;
+    return firn_lake_locations_compare(a, b, &overlap, NULL) != FIRN_OK || overlap;
 }

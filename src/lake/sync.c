@@ -114,7 +114,8 @@ static void write_hint(firn_sync_work *work) {
     firn_error_clear(&problem);
     if (!work->acts || work->table == NULL) return;
     bool create = work->result->commits.count > 0;
-    if (firn_table_refresh_version_hint(work->table, create, &problem) == FIRN_OK) return;
+    if (firn_table_refresh_version_hint(work->table, work->journal, create, &problem) == FIRN_OK)
+        return;
     firn_log_warning("table %s: version-hint.text can't be written: %s", work->display_name,
                      problem.message);
 }

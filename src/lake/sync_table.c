@@ -97,7 +97,10 @@ static firn_status default_location(firn_sync_work *work, char **out, firn_error
     return FIRN_OK;
 }
 
-static firn_status fail_overlap(const char *location, const char *source, firn_error *error) {
+static firn_status check_apart(const char *location, const char *source, firn_error *error) {
+    bool overlap = false;
+    FIRN_TRY(firn_lake_locations_compare(location, source, &overlap, error));
+    if (!overlap) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID,
                      "the table's location %s overlaps its source %s; firn writes nothing where "
                      "the files lie: say another place with --location",
@@ -120,9 +123,7 @@ static firn_status check_overlap(firn_sync_work *work, const char *location, fir
     bool has_roots = kind == FIRN_LAKE_GLOB || work->options->source.unit_folder != NULL;
     const firn_lake_source *source = &work->options->source;
     for (size_t i = 0; kind == FIRN_LAKE_PATHS && i < source->location_count; i++) {
-        if (firn_lake_locations_overlap(location, source->locations[i])) {
-            return fail_overlap(location, source->locations[i], error);
-        }
+        FIRN_TRY(check_apart(location, source->locations[i], error));
     }
     const char *last_folder = "";
     size_t last_length = 0, last_root = SIZE_MAX;
@@ -138,10 +139,8 @@ static firn_status check_overlap(firn_sync_work *work, const char *location, fir
         const char *top = has_roots ? cut(work, file->location, root) : folder;
         last_root = root;
         if (folder == NULL || top == NULL) return firn_fail_memory(error);
-        if (firn_lake_locations_overlap(location, folder)) {
-            return fail_overlap(location, folder, error);
-        }
-        if (firn_lake_locations_overlap(location, top)) return fail_overlap(location, top, error);
+        FIRN_TRY(check_apart(location, folder, error));
+        FIRN_TRY(check_apart(location, top, error));
     }
     return FIRN_OK;
 }

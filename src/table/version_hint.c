@@ -122,8 +122,9 @@ static firn_status refresh(firn_table *table, firn_journal *journal, bool create
     return firn_error_wrap(error, status, "table %s: version hint", table->display_name);
 }
 
-firn_status firn_table_refresh_version_hint(firn_table *table, bool create, firn_error *error) {
-    return refresh(table, NULL, create, error);
+firn_status firn_table_refresh_version_hint(firn_table *table, firn_journal *journal, bool create,
+                                            firn_error *error) {
+    return refresh(table, journal, create, error);
 }
 
 void firn_commit_refresh_version_hint(firn_table *table, firn_journal *journal) {

@@ -43,9 +43,9 @@ static void only_where_there_is_one(void **state) {
     table_fixture *f = fixture_new(2);
     append(f, "a");
     assert_false(has_hint(f));
-    check_ok(firn_table_refresh_version_hint(f->other, false, &f->error), &f->error);
+    check_ok(firn_table_refresh_version_hint(f->other, NULL, false, &f->error), &f->error);
     assert_false(has_hint(f));
-    check_ok(firn_table_refresh_version_hint(f->other, true, &f->error), &f->error);
+    check_ok(firn_table_refresh_version_hint(f->other, NULL, true, &f->error), &f->error);
     check_hint(f);
     append(f, "b");
     check_hint(f);
@@ -110,9 +110,9 @@ static void not_where_no_reader_would_find_it(void **state) {
     (void)state;
     table_fixture *f = fixture_new(2);
     fixture_update(f, move_metadata);
-    check_ok(firn_table_refresh_version_hint(f->other, true, &f->error), &f->error);
+    check_ok(firn_table_refresh_version_hint(f->other, NULL, true, &f->error), &f->error);
     append(f, "a");
-    check_ok(firn_table_refresh_version_hint(f->other, true, &f->error), &f->error);
+    check_ok(firn_table_refresh_version_hint(f->other, NULL, true, &f->error), &f->error);
     assert_int_equal(count_files(f->storage, f->folder, "version-hint"), 0);
     fixture_free(f);
 }
@@ -127,7 +127,7 @@ static void another_commit_in_between(void **state) {
     append(f, "b");
     assert_string_not_equal(f->table->pointer.metadata_location,
                             f->other->pointer.metadata_location);
-    check_ok(firn_table_refresh_version_hint(f->table, false, &f->error), &f->error);
+    check_ok(firn_table_refresh_version_hint(f->table, NULL, false, &f->error), &f->error);
     check_hint(f);
     fixture_free(f);
 }
@@ -142,8 +142,8 @@ static void a_failure_is_no_failure_of_the_commit(void **state) {
     char *folder = firn_format("mkdir -p '%s/in'", path);
     assert_int_equal(system(folder), 0);
     append(f, "b");
-    check_fails(firn_table_refresh_version_hint(f->other, true, &f->error), FIRN_IO, &f->error,
-                "version hint");
+    check_fails(firn_table_refresh_version_hint(f->other, NULL, true, &f->error), FIRN_IO,
+                &f->error, "version hint");
     char *live = fixture_live(f);
     assert_string_equal(live, "b a");
     firn_free(live);
@@ -164,7 +164,7 @@ static firn_status refresh(void *context, firn_error *error) {
     char path[512];
     snprintf(path, sizeof path, "%s/metadata/version-hint.text", f->location);
     test_write_file(path, firn_slice_text("x"));
-    return firn_table_refresh_version_hint(f->other, true, error);
+    return firn_table_refresh_version_hint(f->other, NULL, true, error);
 }
 
 static void each_allocation(void **state) {
