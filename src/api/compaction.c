@@ -6,6 +6,7 @@
 struct firn_compaction {
     firn_table *table;
     firn_compact_options options;
+    char *where; /* of the options */
     firn_compact_plan *plan;
 };
 
@@ -16,6 +17,7 @@ void firn_compaction_options_init(firn_compaction_options *options) {
         .size = sizeof *options,
         .min_input_files = inner.min_input_files,
         .max_file_group_size_bytes = inner.max_file_group_size_bytes,
+        .delete_ratio_threshold = inner.delete_ratio_threshold,
     };
 }
 
@@ -36,6 +38,10 @@ static firn_status translate(const firn_compaction_options *options, firn_compac
     out->rewrite_all = options->rewrite_all;
     out->verify = options->verify;
     out->lock_timeout_ms = options->lock_timeout_ms;
+    out->delete_ratio_threshold = options->delete_ratio_threshold;
+    out->delete_file_threshold = options->delete_file_threshold;
+    out->partial_progress = options->partial_progress;
+    out->no_joined_pages = options->no_joined_pages;
     return FIRN_OK;
 }
 
@@ -46,6 +52,14 @@ firn_status firn_compaction_plan(firn_table *table, const firn_compaction_option
     if (plan == NULL) return firn_fail_memory(error);
     plan->table = table;
     FIRN_CHECK(translate(options, &plan->options, error));
+    if (options != NULL && options->where != NULL) {
+        plan->where = firn_strdup(options->where);
+        if (plan->where == NULL) {
+            status = firn_fail_memory(error);
+            goto out;
+        }
+        plan->options.where = plan->where;
+    }
     FIRN_CHECK(firn_compact_plan_table(table, &plan->options, &plan->plan, error));
     *out = plan;
     plan = NULL;
@@ -57,6 +71,7 @@ out:
 void firn_compaction_free(firn_compaction *plan) {
     if (plan == NULL) return;
     firn_compact_plan_free(plan->plan);
+    firn_free(plan->where);
     firn_free(plan);
 }
 
@@ -90,6 +105,10 @@ firn_status firn_compaction_run(firn_compaction *plan, firn_compaction_result *o
         .input_bytes = result.input_bytes,
         .output_bytes = result.output_bytes,
         .rows = result.rows,
+        .commits = result.commits,
+        .rows_deleted = result.rows_deleted,
+        .delete_files_removed = result.delete_files_removed,
+        .delete_files_added = result.delete_files_added,
     };
     return status;
 }
