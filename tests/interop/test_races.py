@@ -1,6 +1,6 @@
 """
-Another writer commits in the midst of a compaction, at each of its steps; replies get lost; runs are killed at each step and the
-other writer goes on. Afterwards the rows are right, no live file is missing, and what lies below the table is referred to, or
+Another writer commits in the midst of a compaction (also of the files that a filter selects, and with several commits) or of
+rewrite-deletes, at each of its steps; replies get lost; runs are killed at each step and the other writer goes on. Afterwards the rows are right, no live file is missing, and what lies below the table is referred to, or
 known to the journal until the next run has removed it.
 
 The tables and the other writer are of tests/histories, which uses nothing of firn. FIRN_RACES=full plays every step with every
@@ -32,6 +32,7 @@ import world as ground  # noqa: E402
 FULL = os.environ.get("FIRN_RACES") == "full"
 SEED = int(os.environ.get("FIRN_TEST_SEED", "1"))
 DRAWN = 2  # steps per operation where not every one is played
+OTHERS_DRAWN = 7  # operations beside each of the other runs, at one step each
 ROOT = tempfile.mkdtemp(prefix="firn-races-")
 STATE = os.path.join(ROOT, "state")
 ASK, ANSWER = os.path.join(ROOT, "ask"), os.path.join(ROOT, "answer")
@@ -114,6 +115,22 @@ ONLY = {steps.position_deletes: {2}, steps.vectors: {3}, steps.equality_deletes:
         steps.upgrade: {1, 2}, twice: {2, 3}}
 
 
+# What firn does meanwhile
+
+
+def some_rows(world):
+    """A filter that half of the table's files may match, by the column's present name."""
+    name = next(f["name"] for f in world.fields if f["id"] == steps.columns.UID)
+    return ["--where", f"{name} > 20"]
+
+
+# name: (its arguments, versions of the tables)
+RUNS = {"compact": (lambda world: ["compact", "--rewrite-all"], (1, 2, 3)),
+        "where": (lambda world: ["compact", "--rewrite-all", *some_rows(world)], (2, 3)),
+        "partial": (lambda world: ["compact", "--rewrite-all", "--partial-progress"], (2, 3)),
+        "rewrite-deletes": (lambda world: ["rewrite-deletes"], (2, 3))}
+
+
 # The table
 
 
@@ -147,20 +164,21 @@ class Ground:
         world.table.fresh = lambda *name: made.add(path := fresh(*name)) or path
         return world, made
 
-    def trace(self):
-        """The calls of a compaction that nobody disturbs."""
+    def trace(self, what="compact"):
+        """The calls of a run that nobody disturbs."""
         world, _ = self.restore()
         path = os.path.join(ROOT, "trace")
-        compact(world, {"FIRN_FAULT_TRACE": path})
+        firn(world, what, {"FIRN_FAULT_TRACE": path})
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         os.unlink(path)
         return lines
 
 
-def compact(world, environment, meanwhile=None, program=kit.FAULTS):
-    """Runs firn; `meanwhile` is called when it asks."""
-    command = [program, "compact", *world.table.arguments, "--yes", "--rewrite-all", "--threads", "1"]
+def firn(world, what, environment, meanwhile=None, program=kit.FAULTS):
+    """Does one of RUNS; `meanwhile` is called when it asks."""
+    verb, *options = RUNS[what][0](world)
+    command = [program, verb, *world.table.arguments, *options, "--yes", "--threads", "1"]
     env = {**os.environ, "FIRN_STATE_DIR": STATE, "FIRN_FAULT_COMMAND": f"echo x > {ASK}; read x < {ANSWER}", **environment}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
         while meanwhile and run.poll() is None:
@@ -208,21 +226,21 @@ def right(world, made, known=(), outside=False):
         checks.outside(world, readers=readers)
 
 
-def next_run(world, made, outside):
-    """It has nothing in its way, and leaves nothing of the one before."""
-    code, out = compact(world, {}, program=kit.FIRN)
+def next_run(world, made, outside, what="compact"):
+    """It has nothing in its way, and leaves nothing of the one before, also where it finds nothing to do."""
+    code, out = firn(world, what, {}, program=kit.FIRN)
     kit.check(code == 0, f"the next run: exit {code}: {out[-1500:]}")
-    # A run that finds nothing to do doesn't open the journal.
-    right(world, made, journaled() if "Nothing to do." in out else (), outside)
+    right(world, made, (), outside)
 
 
 # The races
 
 
 class Races:
-    def __init__(self, version):
-        self.ground, self.version, self.dice = Ground(version), version, random.Random(f"draw {SEED} {version}")
-        lines = self.ground.trace()
+    def __init__(self, place, version, what="compact"):
+        self.ground, self.version, self.what = place, version, what
+        self.dice = random.Random(f"draw {SEED} {version}" + ("" if what == "compact" else what))
+        lines = self.ground.trace(what)
         self.calls = [line.split(" ")[0] for line in lines]
         # Between two reads or writes of one file is no other moment than before the first; in the catalog's own transaction
         # nobody can go between.
@@ -251,36 +269,43 @@ class Races:
             self.codes[code] = self.codes.get(code, 0) + 1
         except Exception as problem:  # pylint: disable=broad-except
             self.failed.append(what)
-            print(f"  v{self.version} {what}: {type(problem).__name__}: {str(problem)[:1500]}", flush=True)
+            print(f"  v{self.version} {self.what}: {what}: {type(problem).__name__}: {str(problem)[:1500]}", flush=True)
+
+    def drawn(self):
+        """(operation, call) pairs: all, some of each, or some."""
+        operations = self.operations()
+        if self.what == "compact" or FULL:
+            return [(o, at) for o in operations for at in self.points(DRAWN)]
+        late = [n for n in self.usable if n > self.calls.index("create")]
+        return [(o, self.dice.choice(late)) for o in self.dice.sample(operations, OTHERS_DRAWN)]
 
     def go_between(self):
-        for operation in self.operations():
-            for at in self.points(DRAWN):
-                def body(world, made, outside, operation=operation, at=at):
-                    dice = random.Random(f"{SEED} {operation.__name__} {at}")
-                    code, out = compact(world, {"FIRN_FAULT": f"run:{at}"}, lambda: operation(world, dice))
-                    allowed = {0, 5} | ({1} if operation is replace_and_expire else set())
-                    kit.check(code in allowed, f"exit {code}: {out[-1500:]}")
-                    right(world, made, outside=outside)
-                    next_run(world, made, outside)
-                    return code
-                self.play(f"{operation.__name__} at call {at} ({self.calls[at - 1]})", body)
+        for operation, at in self.drawn():
+            def body(world, made, outside, operation=operation, at=at):
+                dice = random.Random(f"{SEED} {operation.__name__} {at}")
+                code, out = firn(world, self.what, {"FIRN_FAULT": f"run:{at}"}, lambda: operation(world, dice))
+                allowed = {0, 5} | ({1} if operation is replace_and_expire else set())
+                kit.check(code in allowed, f"exit {code}: {out[-1500:]}")
+                right(world, made, outside=outside)
+                next_run(world, made, outside, self.what)
+                return code
+            self.play(f"{operation.__name__} at call {at} ({self.calls[at - 1]})", body)
 
     def killed(self):
         for kind in ("kill", "kill-after"):
-            points = self.points(12)
+            points = self.points(12 if self.what == "compact" else 1)
             points = sorted({*points, *(n for n, call in enumerate(self.calls, 1) if call == "catalog")})
             for at in points:
                 operation = self.dice.choice([o for o in self.operations() if o not in (expire, replace_and_expire)])
 
                 def body(world, made, outside, kind=kind, at=at, operation=operation):
-                    code, out = compact(world, {"FIRN_FAULT": f"{kind}:{at}"})
+                    code, out = firn(world, self.what, {"FIRN_FAULT": f"{kind}:{at}"})
                     kit.check(code == 137 or (kind == "kill-after" and code == 0), f"exit {code}: {out[-1500:]}")
                     right(world, made, journaled())
                     operation(world, random.Random(f"{SEED} {at}"))
                     # Another run of this host has cleaned the journal up; then there is nothing left to be known.
                     right(world, made, journaled())
-                    next_run(world, made, outside)
+                    next_run(world, made, outside, self.what)
                     return code
                 self.play(f"{kind} at call {at} ({self.calls[at - 1]}), then {operation.__name__}", body)
 
@@ -290,11 +315,11 @@ class Races:
                 operation = self.dice.choice(self.operations())
 
                 def body(world, made, outside, kind=kind, at=at, operation=operation):
-                    code, out = compact(world, {"FIRN_FAULT": f"{kind}:{at}:catalog"})
+                    code, out = firn(world, self.what, {"FIRN_FAULT": f"{kind}:{at}:catalog"})
                     kit.check(code == (0 if (kind, at) == ("fail-after", 2) else 1), f"exit {code}: {out[-1500:]}")
                     right(world, made)
                     operation(world, random.Random(f"{SEED} {at}"))
-                    next_run(world, made, outside)
+                    next_run(world, made, outside, self.what)
                     return code
                 self.play(f"{kind} at {at} of the catalog, then {operation.__name__}", body)
 
@@ -307,8 +332,8 @@ def manifests_are_read_once():
     world, made = place.restore()
     inputs = {record["manifest_path"] for record in reader.manifests(reader.head(world.metadata))}
     path = os.path.join(ROOT, "trace-once")
-    code, out = compact(world, {"FIRN_FAULT": f"run:{at}", "FIRN_FAULT_TRACE": path},
-                        lambda: steps.append(world, random.Random(1)))
+    code, out = firn(world, "compact", {"FIRN_FAULT": f"run:{at}", "FIRN_FAULT_TRACE": path},
+                     lambda: steps.append(world, random.Random(1)))
     kit.check(code == 0, f"exit {code}: {out[-1500:]}")
     with open(path, encoding="utf-8") as file:
         found = collections.Counter(file.read().splitlines())
@@ -323,13 +348,20 @@ def manifests_are_read_once():
 
 
 def races(version):
-    found = Races(version)
-    found.go_between()
-    found.killed()
-    found.lost_replies()
-    codes = ", ".join(f"{count} × {code}" for code, count in sorted(found.codes.items()))
-    print(f"  v{version}: {found.played} runs over {len(found.calls)} calls ({len(found.usable)} to go between); exit codes {codes}", flush=True)
-    kit.check(not found.failed, f"{len(found.failed)} of {found.played}: {found.failed[:10]}")
+    place, failed = Ground(version), []
+    for what, (_, versions) in RUNS.items():
+        if version not in versions:
+            continue
+        found = Races(place, version, what)
+        found.go_between()
+        found.killed()
+        if what == "compact" or FULL:
+            found.lost_replies()
+        codes = ", ".join(f"{count} × {code}" for code, count in sorted(found.codes.items()))
+        print(f"  v{version} {what}: {found.played} runs over {len(found.calls)} calls ({len(found.usable)} to go between); "
+              f"exit codes {codes}", flush=True)
+        failed += [f"{what}: {one}" for one in found.failed]
+    kit.check(not failed, f"{len(failed)}: {failed[:10]}")
 
 
 try:
