@@ -29,11 +29,19 @@ typedef struct filter_column {
     const print_node *node; /* its own, or NULL: of type unknown */
 } filter_column;
 
+/* What is printed of a row, with its key before it. */
+typedef struct shown_node {
+    const print_node *node;
+    firn_slice key;
+} shown_node;
+
 struct firn_row_printer {
     const firn_row_selection *selection;
     const firn_row_file *source;
     firn_arena *arena; /* owns the print nodes */
     print_node root;
+    shown_node *shown;        /* as many as the selection says */
+    bool *is_shown;           /* of each leaf */
     firn_row_cursor *cursors; /* one per output leaf */
     size_t cursor_count;      /* that are initialised */
     filter_column *filter_columns;
@@ -144,20 +152,38 @@ static firn_status find_filter_columns(firn_row_printer *printer, firn_error *er
     return FIRN_OK;
 }
 
-/* Of what is shown: geospatial values have no text here, and variants only where the file stores each in one piece. */
+/* Variants have a text only where the file stores each in one piece. */
 static firn_status check_text(const print_node *node, const char *location, firn_error *error) {
-    firn_type_kind kind = node->field->type->kind;
-    if (kind == FIRN_TYPE_GEOMETRY || kind == FIRN_TYPE_GEOGRAPHY) {
-        return firn_fail(error, FIRN_UNSUPPORTED, "column \"%s\": values of type %s can't be shown",
-                         node->field->name, node->field->type->text);
-    }
-    if (kind == FIRN_TYPE_VARIANT && node->node->leaf_count != 2) {
+    if (node->field->type->kind == FIRN_TYPE_VARIANT && node->node->leaf_count != 2) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "%s: column \"%s\": shredded variants can't be shown", location,
                          node->field->name);
     }
     for (size_t i = 0; i < node->member_count; i++) {
         FIRN_TRY(check_text(&node->members[i], location, error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status make_shown(firn_row_printer *printer, firn_error *error) {
+    const firn_row_selection *selection = printer->selection;
+    printer->shown =
+        firn_arena_alloc(printer->arena, selection->shown_count, sizeof *printer->shown);
+    printer->is_shown = firn_arena_alloc(printer->arena, printer->source->projection->leaf_count,
+                                         sizeof *printer->is_shown);
+    if (printer->shown == NULL || printer->is_shown == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < selection->shown_count; i++) {
+        shown_node *shown = &printer->shown[i];
+        *shown = (shown_node){&printer->root.members[i], printer->root.members[i].key};
+        if (selection->shown != NULL) {
+            shown->node = find_node(&printer->root, selection->shown[i].id);
+            FIRN_TRY(make_key(printer, selection->shown[i].name, i == 0, &shown->key, error));
+        }
+        FIRN_TRY(check_text(shown->node, printer->source->location, error));
+        const firn_parquet_node *node = shown->node->node;
+        for (int32_t j = 0; node != NULL && j < node->leaf_count; j++) {
+            printer->is_shown[node->first_leaf + j] = true;
+        }
     }
     return FIRN_OK;
 }
@@ -169,9 +195,7 @@ static firn_status set_up(firn_row_printer *printer, firn_error *error) {
     if (printer->arena == NULL || printer->cursors == NULL) return firn_fail_memory(error);
     printer->root.node = source->output->root;
     FIRN_TRY(make_members(printer, &printer->selection->schema->root, &printer->root, error));
-    for (size_t i = 0; i < printer->selection->shown_count; i++) {
-        FIRN_TRY(check_text(&printer->root.members[i], source->location, error));
-    }
+    FIRN_TRY(make_shown(printer, error));
     init_cursors(printer, &printer->root);
     return find_filter_columns(printer, error);
 }
@@ -241,11 +265,11 @@ static firn_status repeats(firn_row_printer *printer, const firn_parquet_node *n
 static firn_status print_member(firn_row_printer *printer, const print_node *member,
                                 firn_error *error);
 
-static firn_status print_members(firn_row_printer *printer, const print_node *node, size_t count,
+static firn_status print_members(firn_row_printer *printer, const print_node *node,
                                  firn_error *error) {
     firn_buffer *text = &printer->text;
     FIRN_TRY(firn_buffer_append_byte(text, '{', error));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < node->member_count; i++) {
         firn_slice key = node->members[i].key;
         FIRN_TRY(firn_buffer_append(text, key.data, key.size, error));
         FIRN_TRY(print_member(printer, &node->members[i], error));
@@ -404,8 +428,7 @@ static firn_status print_member(firn_row_printer *printer, const print_node *mem
         return firn_buffer_append_text(&printer->text, "null", error);
     }
     firn_type_kind kind = member->field->type->kind;
-    if (kind == FIRN_TYPE_STRUCT)
-        return print_members(printer, member, member->member_count, error);
+    if (kind == FIRN_TYPE_STRUCT) return print_members(printer, member, error);
     if (kind == FIRN_TYPE_VARIANT) return print_variant(printer, member, true, error);
     if (kind != FIRN_TYPE_LIST && kind != FIRN_TYPE_MAP)
         return print_leaf(printer, cursor, true, error);
@@ -430,17 +453,14 @@ static firn_status check_row_start(const firn_row_printer *printer, bool at_end,
     return FIRN_OK;
 }
 
-/* Steps every leaf of some of the root's members over the rest of the present row. */
-static firn_status skip_members(firn_row_printer *printer, size_t first, firn_error *error) {
-    for (size_t i = first; i < printer->root.member_count; i++) {
-        const firn_parquet_node *node = printer->root.members[i].node;
-        if (node == NULL) continue;
-        for (int32_t leaf = node->first_leaf; leaf < node->first_leaf + node->leaf_count; leaf++) {
-            firn_row_cursor *cursor = &printer->cursors[leaf];
-            do {
-                FIRN_TRY(firn_row_cursor_next(cursor, error));
-            } while (cursor->has_entry && cursor->repetition_level > 0);
-        }
+/* Steps leaves over the rest of the present row: all, or those that are not shown. */
+static firn_status skip_leaves(firn_row_printer *printer, bool all, firn_error *error) {
+    for (size_t i = 0; i < printer->cursor_count; i++) {
+        firn_row_cursor *cursor = &printer->cursors[i];
+        if (!all && printer->is_shown[i]) continue;
+        do {
+            FIRN_TRY(firn_row_cursor_next(cursor, error));
+        } while (cursor->has_entry && cursor->repetition_level > 0);
     }
     return FIRN_OK;
 }
@@ -486,6 +506,21 @@ static firn_status is_wanted(firn_row_printer *printer, bool *out, firn_error *e
                                        error);
 }
 
+/* A struct that a shown member lies in may be null, and the member with it. */
+static bool is_below_null(const firn_row_printer *printer, const print_node *shown) {
+    const firn_parquet_node *node = shown->node;
+    if (node == NULL || printer->selection->shown == NULL) return false;
+    const firn_row_cursor *cursor = &printer->cursors[node->first_leaf];
+    return cursor->has_entry && cursor->definition_level < node->parent->definition_level;
+}
+
+static firn_status print_shown(firn_row_printer *printer, const print_node *shown,
+                               firn_error *error) {
+    if (!is_below_null(printer, shown)) return print_member(printer, shown, error);
+    FIRN_TRY(skip_undefined(printer, shown->node, shown->node->parent->definition_level, error));
+    return firn_buffer_append_text(&printer->text, "null", error);
+}
+
 /* A leaf's text without JSON's quotes; null is an empty field, so an empty text is quoted. */
 static firn_status print_csv_field(firn_row_printer *printer, const print_node *member,
                                    firn_error *error) {
@@ -501,20 +536,26 @@ static firn_status print_csv_field(firn_row_printer *printer, const print_node *
         FIRN_TRY(print_variant(printer, member, false, error));
     } else {
         FIRN_TRY(defined && node->element->has_type ? print_leaf(printer, cursor, false, error)
-                                                    : print_member(printer, member, error));
+                                                    : print_shown(printer, member, error));
     }
     if (!defined && number < 0) return FIRN_OK;
     return firn_csv_append(&printer->line, firn_buffer_slice(&printer->text), error);
 }
 
 static firn_status print_json(firn_row_printer *printer, firn_error *error) {
-    return print_members(printer, &printer->root, printer->selection->shown_count, error);
+    FIRN_TRY(firn_buffer_append_byte(&printer->text, '{', error));
+    for (size_t i = 0; i < printer->selection->shown_count; i++) {
+        firn_slice key = printer->shown[i].key;
+        FIRN_TRY(firn_buffer_append(&printer->text, key.data, key.size, error));
+        FIRN_TRY(print_shown(printer, printer->shown[i].node, error));
+    }
+    return firn_buffer_append_byte(&printer->text, '}', error);
 }
 
 static firn_status print_csv(firn_row_printer *printer, firn_error *error) {
     for (size_t i = 0; i < printer->selection->shown_count; i++) {
         if (i > 0) FIRN_TRY(firn_buffer_append_byte(&printer->line, ',', error));
-        FIRN_TRY(print_csv_field(printer, &printer->root.members[i], error));
+        FIRN_TRY(print_csv_field(printer, printer->shown[i].node, error));
     }
     return FIRN_OK;
 }
@@ -525,7 +566,7 @@ static firn_status print_row(firn_row_printer *printer, firn_row_visitor visit, 
     firn_buffer_clear(&printer->text);
     firn_buffer_clear(&printer->line);
     FIRN_TRY(csv ? print_csv(printer, error) : print_json(printer, error));
-    FIRN_TRY(skip_members(printer, printer->selection->shown_count, error));
+    FIRN_TRY(skip_leaves(printer, false, error));
     return visit(context, firn_buffer_slice(csv ? &printer->line : &printer->text), error);
 }
 
@@ -534,7 +575,7 @@ static firn_status do_row(firn_row_printer *printer, int64_t *left, firn_row_vis
     bool wanted = false;
     FIRN_TRY(check_row_start(printer, false, error));
     FIRN_TRY(is_wanted(printer, &wanted, error));
-    if (!wanted) return skip_members(printer, 0, error);
+    if (!wanted) return skip_leaves(printer, true, error);
     FIRN_TRY(print_row(printer, visit, context, error));
     if (left != NULL) --*left;
     return FIRN_OK;

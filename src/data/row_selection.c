@@ -27,9 +27,31 @@ static bool holds(const firn_field *field, int32_t id) {
     return false;
 }
 
-static const firn_field *top_field(const firn_type *root, const char *name) {
-    for (size_t i = 0; i < root->field_count; i++) {
-        if (strcmp(root->fields[i].name, name) == 0) return &root->fields[i];
+static const firn_field *named(const firn_type *type, const char *name) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (strcmp(type->fields[i].name, name) == 0) return &type->fields[i];
+    }
+    return NULL;
+}
+
+/* By its full name, through structs alone; names may hold dots themselves. `top` gets the column that it is, or lies in. */
+static const firn_field *find_shown(const firn_type *type, const char *name,
+                                    const firn_field **top) {
+    const firn_field *whole = named(type, name);
+    if (whole != NULL) {
+        *top = whole;
+        return whole;
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        const firn_field *field = &type->fields[i];
+        const firn_field *below = NULL;
+        size_t length = strlen(field->name);
+        if (field->type->kind != FIRN_TYPE_STRUCT) continue;
+        if (strncmp(name, field->name, length) != 0 || name[length] != '.') continue;
+        const firn_field *found = find_shown(field->type, name + length + 1, &below);
+        if (found == NULL) continue;
+        *top = field;
+        return found;
     }
     return NULL;
 }
@@ -38,7 +60,7 @@ static firn_status no_such_column(const firn_schema *schema, const char *name, f
     const firn_type *root = &schema->root;
     if (firn_schema_find_name(schema, name) != NULL) {
         return firn_fail(error, FIRN_INVALID,
-                         "--columns: %s lies within a column; name the whole column", name);
+                         "--columns: %s lies within a list or map; name the whole column", name);
     }
     const char **names = firn_alloc_array(root->field_count + 1, sizeof *names);
     if (names == NULL) return firn_fail_memory(error);
@@ -51,16 +73,37 @@ static firn_status no_such_column(const firn_schema *schema, const char *name, f
     return status;
 }
 
-static firn_status add_named(const firn_schema *schema, const char *const *names, size_t count,
-                             column_list *list, firn_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        const firn_field *field = top_field(&schema->root, names[i]);
-        if (field == NULL) return no_such_column(schema, names[i], error);
-        if (is_listed(list, field->id)) {
-            return firn_fail(error, FIRN_INVALID, "--columns: column \"%s\" comes twice", names[i]);
+/* Each leaf is read once, so that nothing may be shown twice, on its own or as part of another. */
+static firn_status check_apart(const firn_field *const *fields, const char *const *names,
+                               size_t index, firn_error *error) {
+    for (size_t i = 0; i < index; i++) {
+        if (fields[i]->id == fields[index]->id) {
+            return firn_fail(error, FIRN_INVALID, "--columns: column \"%s\" comes twice",
+                             names[index]);
         }
-        list->fields[list->count++] = *field;
+        bool within = holds(fields[i], fields[index]->id);
+        if (!within && !holds(fields[index], fields[i]->id)) continue;
+        return firn_fail(error, FIRN_INVALID, "--columns: %s lies within %s, which is named too",
+                         names[within ? index : i], names[within ? i : index]);
     }
+    return FIRN_OK;
+}
+
+static firn_status add_named(const firn_schema *schema, const char *const *names, size_t count,
+                             firn_arena *arena, column_list *list, const firn_shown_column **out,
+                             firn_error *error) {
+    const firn_field **fields = firn_arena_alloc(arena, count, sizeof *fields);
+    firn_shown_column *shown = firn_arena_alloc(arena, count, sizeof *shown);
+    if (fields == NULL || shown == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const firn_field *top = NULL;
+        fields[i] = find_shown(&schema->root, names[i], &top);
+        if (fields[i] == NULL) return no_such_column(schema, names[i], error);
+        FIRN_TRY(check_apart(fields, names, i, error));
+        shown[i] = (firn_shown_column){names[i], fields[i]->id};
+        if (!is_listed(list, top->id)) list->fields[list->count++] = *top;
+    }
+    *out = shown;
     return FIRN_OK;
 }
 
@@ -106,18 +149,20 @@ firn_status firn_row_selection_make(const firn_schema *schema, const char *const
     firn_schema *selected = firn_arena_memdup(arena, schema, sizeof *schema);
     column_list list = {firn_arena_alloc(arena, count + 1, sizeof *list.fields), 0};
     if (selected == NULL || list.fields == NULL) return firn_fail_memory(error);
+    const firn_shown_column *shown = NULL;
+    size_t shown_count = count;
     if (names == NULL) {
         memcpy(list.fields, schema->root.fields, count * sizeof *list.fields);
         list.count = count;
     } else {
-        FIRN_TRY(add_named(schema, names, name_count, &list, error));
+        FIRN_TRY(add_named(schema, names, name_count, arena, &list, &shown, error));
+        shown_count = name_count;
     }
-    size_t shown = list.count;
     FIRN_TRY(add_filtered(schema, filter, arena, &list, error));
     add_stored(schema, &list);
     selected->root.fields = list.fields;
     selected->root.field_count = list.count;
-    *out = (firn_row_selection){selected, shown, filter, format};
+    *out = (firn_row_selection){selected, shown, shown_count, filter, format};
     return FIRN_OK;
 }
 
@@ -125,7 +170,8 @@ firn_status firn_rows_csv_header(const firn_row_selection *selection, firn_buffe
                                  firn_error *error) {
     for (size_t i = 0; i < selection->shown_count; i++) {
         if (i > 0) FIRN_TRY(firn_buffer_append_byte(out, ',', error));
-        const char *name = selection->schema->root.fields[i].name;
+        const char *name = selection->shown == NULL ? selection->schema->root.fields[i].name
+                                                    : selection->shown[i].name;
         FIRN_TRY(firn_csv_append(out, firn_slice_text(name), error));
     }
     return FIRN_OK;

@@ -16,6 +16,12 @@ typedef enum firn_row_format {
     FIRN_ROWS_CSV
 } firn_row_format;
 
+/** What is printed of a row: a column, or a member of a struct by its full name ("a.b"), which is null where the struct is. */
+typedef struct firn_shown_column {
+    const char *name;
+    int32_t id;
+} firn_shown_column;
+
 /** Which columns and rows are wanted, and in which form. Everything is borrowed. */
 typedef struct firn_row_selection {
     /**
@@ -23,8 +29,9 @@ typedef struct firn_row_selection {
      * first row id and data sequence number, where the file has no values of its own.
      */
     const firn_schema *schema;
-    size_t
-        shown_count; /**< of its columns, from the first on, that are printed; the others only serve the filter */
+    const firn_shown_column
+        *shown;         /**< what is printed, in order; NULL: the schema's first columns */
+    size_t shown_count; /**< the other columns only serve the filter */
     const firn_expression *filter; /**< nullable; all of its columns are in the schema */
     firn_row_format format;
 } firn_row_selection;
@@ -35,8 +42,8 @@ static inline firn_row_selection firn_row_selection_of(const firn_schema *schema
 }
 
 /**
- * Selects columns of `schema` by their names, in their order; NULL: all of them. Of what a filter asks for besides, the columns are read and not shown. UNSUPPORTED names a column whose values have no text;
- * INVALID one that is not there or comes twice, with the nearest known one. In `arena`.
+ * Selects columns of `schema` by their names, members of structs by their full ones, in their order; NULL: all columns. Of what a filter asks for besides, the columns are read and not shown. INVALID: a name that is
+ * not there (with the nearest known one), comes twice, lies within another, or within a list or map. In `arena`.
  */
 firn_status firn_row_selection_make(const firn_schema *schema, const char *const *names,
                                     size_t name_count, const firn_expression *filter,

@@ -451,7 +451,12 @@ def geospatial_values_are_carried():
     point = bytes.fromhex("0101000000000000000000f03f0000000000000040")
     for kind in ("geometry", "geometry(srid:3857)", "geography(OGC:CRS84, karney)"):
         table = v3_table(kind, [(pa.binary(), [point, None]), (pa.binary(), [None, point]), (None, [None])])
-        moved(table)
+        texts = [{"id": row["id"], "v": None if row["v"] is None else row["v"].hex()} for row in table.rows]
+        for when in ("before", "after"):
+            found = bugkit.firn("scan", *table.arguments, "--json", "--columns", "id,v").stdout.splitlines()
+            equal(sorted(map(json.loads, found), key=lambda row: row["id"]), texts, f"scanned {when}")
+            if when == "before":
+                moved(table)
         [entry] = table.live_entries()
         text = str(pq.ParquetFile(entry["data_file"]["file_path"]).schema)
         check(("Geography" if "geography" in kind else "Geometry") in text, f"no annotation: {text}")
