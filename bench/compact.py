@@ -48,7 +48,7 @@ def run_firn(folder):
 DUCKDB = """
 import duckdb, json, os, resource, sys, time
 files, out, rows, partition = json.load(open(sys.argv[1])), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-compression = sys.argv[5]
+compression, condition = sys.argv[5], sys.argv[6]
 connection = duckdb.connect(config={"threads": 2, "preserve_insertion_order": True})
 connection.execute("SELECT 1").fetchall()
 def cpu():
@@ -56,7 +56,11 @@ def cpu():
     return usage.ru_utime + usage.ru_stime
 start, used = time.monotonic(), cpu()
 by = f", PARTITION_BY ({partition}), WRITE_PARTITION_COLUMNS true" if partition else ""
-connection.execute(f"COPY (SELECT * FROM read_parquet($files)) TO '{out}' "
+source = "SELECT * FROM read_parquet($files)"
+if condition:
+    source = ("SELECT * EXCLUDE (filename, file_row_number) FROM read_parquet($files, filename = true, file_row_number = true) "
+              f"WHERE {condition}")
+connection.execute(f"COPY ({source}) TO '{out}' "
                    f"(FORMAT parquet, COMPRESSION {compression}, ROW_GROUP_SIZE {rows}{by})", {"files": files})
 written = [os.path.join(d, n) for d, _, names in os.walk(out) for n in names] if partition else [out]
 for path in written:
@@ -65,7 +69,7 @@ print(json.dumps({"wall": time.monotonic() - start, "cpu": cpu() - used}))
 """
 
 
-def run_duckdb(workload, files, out, rows):
+def run_duckdb(workload, files, out, rows, condition):
     listing = os.path.join(FOLDER, "files.json")
     with open(listing, "w", encoding="utf-8") as file:
         json.dump(files, file)
@@ -75,7 +79,7 @@ def run_duckdb(workload, files, out, rows):
         os.remove(out)
     codec = workload.properties["write.parquet.compression-codec"]
     _, _, peak, output = measured([sys.executable, "-c", DUCKDB, listing, out, str(rows),
-                                   workload.partition_column or "", codec])
+                                   workload.partition_column or "", codec, condition])
     done = json.loads(output.splitlines()[-1])
     return done["wall"], done["cpu"], peak
 
@@ -102,10 +106,14 @@ def files_below(folder, keep=()):
                   if os.path.join(d, n) not in keep)
 
 
-def fingerprint(files):
+def fingerprint(files, deletes=()):
+    """Count and sums of hashes of the files' rows, but for those that position delete files name."""
     import duckdb
     connection = duckdb.connect(config={"threads": 2})
     source = "read_parquet($f, hive_partitioning = false)"
+    if deletes:
+        source = ("(SELECT * EXCLUDE (filename, file_row_number) FROM read_parquet($f, filename = true, file_row_number = true) r "
+                  f"ANTI JOIN read_parquet({list(deletes)!r}) d ON r.filename = d.file_path AND r.file_row_number = d.pos)")
     columns = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}", {"f": files}).fetchall()]
     hashes = ", ".join(f"sum(hash({c})::HUGEINT)" for c in columns)
     return connection.execute(f"SELECT count(*), sum(hash({', '.join(columns)})::HUGEINT), {hashes} FROM {source}",
@@ -149,6 +157,7 @@ def bench(workload):
             json.dump(files_below(os.path.join(folder, "warehouse")), file)
     keep = set(json.load(open(os.path.join(folder, "keep.json"), encoding="utf-8")))
     paths = inputs(folder)
+    condition = workload.dropped(files, paths, rows)[1] if workload.dropped else ""
     out = {name: os.path.join(FOLDER, name + "-out") for name in ("duckdb", "cat", "concat")}
     runs = {"firn": [], "duckdb": [], "cat": []}
     group_rows = None
@@ -158,7 +167,7 @@ def bench(workload):
         written = files_below(os.path.join(folder, "warehouse", "bench", "t", "data"), keep)
         if group_rows is None:
             group_rows = max(2048, int(row_groups(written)[1]))
-        runs["duckdb"].append(run_duckdb(workload, paths, out["duckdb"], group_rows))
+        runs["duckdb"].append(run_duckdb(workload, paths, out["duckdb"], group_rows, condition))
         runs["cat"].append(run_cat(paths, out["cat"]))
     results = {"firn": written, "duckdb": files_below(out["duckdb"])}
     if CONCAT and workload.name in ("PyArrow, zstd", "1,000 small, PyArrow"):
@@ -186,7 +195,8 @@ def report(workload, files, rows, paths, runs, results):
     print(f"  bytes copied {result['bytes_copied'] / 1e6:.1f} MB, encoded {result['bytes_encoded'] / 1e6:.1f} MB"
           + "".join(f"; {k.replace('_', ' ')} {v / 1e6:.1f} MB" if "bytes" in k else f"; {k} {v}"
                     for k, v in document.get("storage", {}).items() if k in ("reads", "bytes_read", "bytes_written")))
-    wanted = fingerprint(paths)
+    data = os.path.dirname(paths[0])
+    wanted = fingerprint(paths, [os.path.join(data, n) for n in sorted(os.listdir(data)) if n.startswith("delete-")])
     for name, written in results.items():
         if fingerprint(written) != wanted:
             problems.append(f"{workload.name}: the rows of {name} differ from the input's")

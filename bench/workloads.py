@@ -128,6 +128,53 @@ def growing(seed, rows):
     })
 
 
+# --- rows that go ------------------------------------------------------------------------------
+
+TWENTIETH = 2**32 // 20
+
+
+def at_random(_, paths, rows):
+    """({path: positions}, DuckDB's condition for rows that stay): a twentieth of each file's row numbers, mixed so that no pattern is left."""
+    mixed = np.arange(rows, dtype=np.uint64) * np.uint64(2654435761) % np.uint64(2**32)
+    mixed = (mixed ^ (mixed >> np.uint64(15))) * np.uint64(1103515245) % np.uint64(2**32)
+    gone = np.flatnonzero(mixed < TWENTIETH)
+    inner = "((file_row_number * 2654435761) % 4294967296)"
+    return {path: gone for path in paths}, f"(xor({inner}, {inner} >> 15) * 1103515245) % 4294967296 >= {TWENTIETH}"
+
+
+def in_runs(files, paths, rows):
+    """Five runs, a hundredth of the table each, from amid one file to amid another."""
+    length = files * rows // 100
+    gone, conditions = {}, []
+    for run in range(5):
+        first = files * rows * (2 * run + 1) // 10 + rows // 3
+        last = first + length - 1
+        for i in range(first // rows, last // rows + 1):
+            start, end = max(first - i * rows, 0), min(last - i * rows, rows - 1)
+            gone[paths[i]] = np.arange(start, end + 1)
+            conditions.append(f"(filename = '{paths[i]}' AND file_row_number BETWEEN {start} AND {end})")
+    return gone, f"NOT ({' OR '.join(conditions)})"
+
+
+def delete_by_position(table, data, gone):
+    """A position delete file for each data file, in one snapshot."""
+    import delete_tables
+    import pyarrow.parquet as pq
+    from pyiceberg.manifest import DataFileContent
+    schema = delete_tables.with_ids(
+        pa.schema([pa.field("file_path", pa.string(), nullable=False), pa.field("pos", pa.int64(), nullable=False)]),
+        [delete_tables.FILE_PATH_ID, delete_tables.POS_ID])
+    deletes = []
+    for number, (path, positions) in enumerate(gone.items()):
+        file = os.path.join(data, f"delete-{number:05d}.parquet")
+        pq.write_table(pa.table({"file_path": pa.array([path] * len(positions)), "pos": pa.array(positions, pa.int64())},
+                                schema=schema), file, compression="zstd")
+        bounds = {delete_tables.FILE_PATH_ID: path.encode()}
+        deletes.append(delete_tables.entry(file, DataFileContent.POSITION_DELETES, len(positions), lower_bounds=bounds,
+                                           upper_bounds=bounds))
+    delete_tables.row_delta(table, [], deletes)
+
+
 # --- what readers ask --------------------------------------------------------------------------
 
 LINEITEM_QUERIES = {
@@ -161,6 +208,7 @@ class Workload:
     properties: dict = field(default_factory=lambda: {"write.parquet.compression-codec": "zstd"})
     partition_column: str = None
     needs_spark: bool = False
+    dropped: Callable = None  # rows that position deletes take, as at_random
 
 
 SNAPPY = {"write.parquet.compression-codec": "snappy"}
@@ -183,6 +231,8 @@ WORKLOADS = [
     Workload("growing dictionaries", 200, 30000, pyarrow_writer(compression="zstd"), 3, 128, batch=growing,
              queries=GROWING_QUERIES),
     Workload("required and optional", 200, 30000, mixed_writer, 8, 64),
+    Workload("5 % dropped at random", 200, 30000, pyarrow_writer(compression="zstd"), 2, 128, dropped=at_random),
+    Workload("5 % dropped in runs", 200, 30000, pyarrow_writer(compression="zstd"), 6, 64, dropped=in_runs),
 ]
 
 
@@ -217,4 +267,6 @@ def make_table(folder, workload, files, rows):
             update.add_field(workload.partition_column, IdentityTransform(), workload.partition_column)
     for start in range(0, files, 100):
         table.add_files(paths[start:start + 100])
+    if workload.dropped:
+        delete_by_position(table, data, workload.dropped(files, paths, rows)[0])
     open(done, "w").close()
