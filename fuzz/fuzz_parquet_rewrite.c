@@ -104,6 +104,36 @@ static firn_status sink(void *context, const void *data, size_t size, firn_error
     return firn_buffer_append(context, data, size, error);
 }
 
+typedef struct merged {
+    firn_buffer bytes; /* of the output at hand */
+    int64_t rows;
+} merged;
+
+static firn_status begin_output(void *context, size_t index, firn_write_to *out,
+                                firn_error *error) {
+    (void)index;
+    (void)error;
+    merged *to = context;
+    to->bytes.size = 0;
+    *out = (firn_write_to){sink, &to->bytes};
+    return FIRN_OK;
+}
+
+static firn_status finish_output(void *context, size_t index, int64_t rows, int64_t bytes,
+                                 firn_error *error) {
+    (void)index;
+    merged *from = context;
+    firn_memory_file memory = {from->bytes.data, from->bytes.size};
+    firn_read_at source = firn_read_at_memory(&memory, "output");
+    firn_parquet_file *file = NULL;
+    firn_status status = firn_parquet_file_open(&source, &file, error);
+    assert(status == FIRN_OK && file->metadata->num_rows == rows);
+    assert((size_t)bytes == from->bytes.size);
+    firn_parquet_file_close(file);
+    from->rows += rows;
+    return FIRN_OK;
+}
+
 static void merge_with_itself(firn_read_at *source) {
     const firn_parquet_merge_inputs inputs = {
         .count = 2, .open = open_input, .close = close_input, .context = source};
@@ -114,18 +144,12 @@ static void merge_with_itself(firn_read_at *source) {
     options.write = choose_options();
     options.keep_compression = choose(2) == 0;
     options.keep_page_version = choose(2) == 0;
-    firn_buffer out = firn_buffer_with_maximum((size_t)1 << 30);
-    firn_write_to destination = {sink, &out};
-    firn_parquet_merge_outputs outputs = firn_parquet_merge_to_one(&destination);
-    if (firn_parquet_merge(&inputs, &options, &outputs, &result, &error) == FIRN_OK) {
-        firn_memory_file memory = {out.data, out.size};
-        firn_read_at written = firn_read_at_memory(&memory, "output");
-        firn_parquet_file *file = NULL;
-        firn_status status = firn_parquet_file_open(&written, &file, &error);
-        assert(status == FIRN_OK && file->metadata->num_rows == result.rows);
-        firn_parquet_file_close(file);
-    }
-    firn_buffer_release(&out);
+    if (choose(2) == 0) options.target_file_size_bytes = 1 + choose(20000);
+    merged to = {.bytes = firn_buffer_with_maximum((size_t)1 << 30)};
+    const firn_parquet_merge_outputs outputs = {begin_output, finish_output, &to};
+    firn_status status = firn_parquet_merge(&inputs, &options, &outputs, &result, &error);
+    assert(status != FIRN_OK || to.rows == result.rows);
+    firn_buffer_release(&to.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
