@@ -15,6 +15,11 @@ static void explain_v2(firn_upgrade_plan *plan) {
     add_change(plan, "rows can be deleted by position and equality delete files");
     add_loss(plan,
              "programs that know format version 1 only can't read or write the table any more");
+    add_loss(
+        plan,
+        "until the next commit to it, DuckDB 1.5 refuses the table (\"required field "
+        "'sequence_number' is NULL\"), and while manifests of version 1 hold EXISTING entries, "
+        "after it, too; compact --rewrite-all makes it readable");
 }
 
 static void explain_v3(firn_upgrade_plan *plan) {

@@ -109,6 +109,33 @@ def leftovers_go_without_other_work(folder):
     checks.same_as_model(world)
 
 
+@in_world
+def duckdb_reads_upgraded_tables_once_they_are_compacted(folder):
+    """What the preview of an upgrade says of DuckDB: it is to be taken back when DuckDB takes manifests of version 1."""
+    world = ground.World(folder, 1, (), 1)
+    for _ in range(2):
+        steps.append(world, world.table.dice)
+    change, rows = steps.begin(world, world.table.dice, "main")
+    world.commit(change, "replace", rows, merge=True)
+    told = firn_steps.run("upgrade", *world.table.arguments, "--to", 2).stdout
+    kit.check("DuckDB 1.5 refuses the table" in told, told)
+    firn_steps.run("upgrade", *world.table.arguments, "--to", 2, "--yes")
+
+    def refused():
+        try:
+            checks.outside(world, readers=["duckdb"])
+        except Exception as problem:  # pylint: disable=broad-except
+            return "sequence_number" in str(problem)
+        return False
+    kit.check(refused(), "DuckDB reads the table as it is upgraded")
+    change, rows = steps.begin(world, world.table.dice, "main")
+    world.commit(change, "append", rows)
+    kit.check(refused(), "DuckDB reads EXISTING entries of manifests of version 1")
+    firn_steps.rewrite(world, "main", "compact", *world.table.arguments, "--rewrite-all")
+    kit.check(not refused(), "DuckDB still refuses the table")
+    checks.outside(world, readers=["duckdb", "pyiceberg"])
+
+
 def with_old_vector(folder):
     """A table whose data file is newer than its deletion vector, which therefore is not in force; returns (world, data file)."""
     world = unpartitioned(folder, 3)
@@ -159,5 +186,5 @@ def rewriting_deletes_leaves_one_vector(folder):
     checks.same_as_model(world)
 
 
-kit.main([vectors_leave_with_their_files, guessed_deletes_come_to_rest, leftovers_go_without_other_work,
+kit.main([duckdb_reads_upgraded_tables_once_they_are_compacted, vectors_leave_with_their_files, guessed_deletes_come_to_rest, leftovers_go_without_other_work,
           compaction_takes_vectors_out_of_force, vectors_out_of_force_are_dangling, rewriting_deletes_leaves_one_vector])
