@@ -85,8 +85,8 @@ static firn_status open_file(const firn_read_at *source, const firn_slice *foote
     if (footer == NULL) {
         FIRN_CHECK(firn_parquet_read_footer(&file->source, file->arena, &file->metadata, error));
     } else {
-        firn_thrift_reader reader = firn_thrift_reader_of(*footer, source->size - 8 - footer->size,
-                                                          source->name, file->arena);
+        firn_thrift_reader reader = firn_parquet_footer_reader(
+            *footer, source->size - 8 - footer->size, source->name, file->arena);
         FIRN_CHECK(firn_parquet_read_file_metadata(&reader, &file->metadata, error));
     }
     FIRN_CHECK(firn_parquet_schema_build(file->metadata->schema, file->metadata->schema_count,

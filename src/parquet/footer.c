@@ -58,6 +58,12 @@ firn_status firn_parquet_footer_length(firn_slice end, uint64_t file_size, const
     return FIRN_OK;
 }
 
+firn_thrift_reader firn_parquet_footer_reader(firn_slice bytes, uint64_t file_offset,
+                                              const char *name, firn_arena *arena) {
+    const char *footer = firn_arena_format(arena, "%s: footer", name);
+    return firn_thrift_reader_of(bytes, file_offset, footer == NULL ? name : footer, arena);
+}
+
 firn_status firn_parquet_read_footer(const firn_read_at *file, firn_arena *arena,
                                      const firn_parquet_file_metadata **out, firn_error *error) {
     tail end = {0};
@@ -74,8 +80,8 @@ firn_status firn_parquet_read_footer(const firn_read_at *file, firn_arena *arena
     }
     uint64_t start = end.size - TRAILER_SIZE - length;
     firn_thrift_reader reader =
-        firn_thrift_reader_of(firn_slice_of(end.data + start, (size_t)length),
-                              file->size - TRAILER_SIZE - length, file->name, arena);
+        firn_parquet_footer_reader(firn_slice_of(end.data + start, (size_t)length),
+                                   file->size - TRAILER_SIZE - length, file->name, arena);
     status = firn_parquet_read_file_metadata(&reader, out, error);
 out:
     tail_release(&end);

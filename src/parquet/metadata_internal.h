@@ -38,4 +38,8 @@ firn_status firn_parquet_page_header_at(firn_slice bytes, uint64_t file_offset, 
                                         firn_parquet_page_header *out, size_t *consumed,
                                         firn_error *error);
 
+/** Reads a footer's bytes; its errors say that it is the footer where they lie. */
+firn_thrift_reader firn_parquet_footer_reader(firn_slice bytes, uint64_t file_offset,
+                                              const char *name, firn_arena *arena);
+
 #endif
