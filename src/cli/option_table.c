@@ -22,7 +22,8 @@ const firn_option firn_option_table[] = {
     {"content-hash", 0, FIRN_OPTION_FLAG, MEMBER(content_hash), FIRN_OPTIONS_CONTENT, NULL,
      "read every row and show a hash of them that does not depend on their order"},
     {"columns", 0, FIRN_OPTION_TEXT, MEMBER(columns), FIRN_OPTIONS_SCAN, "A,B",
-     "the columns to show, in this order; a name with a comma in it stands in \"; without it all"},
+     "the columns to show, in this order, members of structs as a.b; a name with a comma in it "
+     "stands in \"; without it all"},
     {"limit", 0, FIRN_OPTION_COUNT, MEMBER(limit), FIRN_OPTIONS_SCAN | FIRN_OPTIONS_LAKE, "COUNT",
      "stop after so many rows (scan), or new units, or files where there are no units (register, "
      "sync)"},

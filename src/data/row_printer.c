@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/vector.h"
 #include "data/csv.h"
+#include "data/row_shredded.h"
 #include "data/variant_text.h"
 #include "iceberg/primitive.h"
 
@@ -98,27 +99,31 @@ static firn_status make_members(firn_row_printer *printer, const firn_type *type
     return FIRN_OK;
 }
 
-/* Of every leaf. Those that make up a variant are read as bytes. */
-static void init_cursors(firn_row_printer *printer, const print_node *node) {
+/* Of every leaf. Those that make up a variant are read as bytes, or as what they were shredded into. */
+static firn_status init_cursors(firn_row_printer *printer, const print_node *node,
+                                firn_error *error) {
+    const firn_row_file *source = printer->source;
     for (size_t i = 0; i < node->member_count; i++) {
         const print_node *member = &node->members[i];
         if (member->node == NULL) continue;
         if (member->member_count > 0) {
-            init_cursors(printer, member);
+            FIRN_TRY(init_cursors(printer, member, error));
             continue;
         }
-        const firn_row_file *source = printer->source;
-        const firn_type *type = member->field->type->kind == FIRN_TYPE_VARIANT
-                                    ? firn_primitive_type(FIRN_TYPE_BINARY)
-                                    : member->field->type;
         int32_t end = member->node->first_leaf + member->node->leaf_count;
         for (int32_t leaf = member->node->first_leaf; leaf < end; leaf++) {
-            firn_row_cursor_init(&printer->cursors[leaf], source->location, type,
-                                 &source->output->leaves[leaf], source->file,
-                                 &source->projection->mappings[leaf]);
+            const firn_parquet_leaf *output = &source->output->leaves[leaf];
+            const firn_type *type = member->field->type;
+            if (type->kind == FIRN_TYPE_VARIANT) {
+                firn_status status = firn_shredded_leaf_type(output, printer->arena, &type, error);
+                FIRN_TRY(firn_error_wrap(error, status, "%s", source->location));
+            }
+            firn_row_cursor_init(&printer->cursors[leaf], source->location, type, output,
+                                 source->file, &source->projection->mappings[leaf]);
             printer->cursor_count++;
         }
     }
+    return FIRN_OK;
 }
 
 static const print_node *find_node(const print_node *parent, int32_t id) {
@@ -152,19 +157,6 @@ static firn_status find_filter_columns(firn_row_printer *printer, firn_error *er
     return FIRN_OK;
 }
 
-/* Variants have a text only where the file stores each in one piece. */
-static firn_status check_text(const print_node *node, const char *location, firn_error *error) {
-    if (node->field->type->kind == FIRN_TYPE_VARIANT && node->node->leaf_count != 2) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "%s: column \"%s\": shredded variants can't be shown", location,
-                         node->field->name);
-    }
-    for (size_t i = 0; i < node->member_count; i++) {
-        FIRN_TRY(check_text(&node->members[i], location, error));
-    }
-    return FIRN_OK;
-}
-
 static firn_status make_shown(firn_row_printer *printer, firn_error *error) {
     const firn_row_selection *selection = printer->selection;
     printer->shown =
@@ -179,7 +171,6 @@ static firn_status make_shown(firn_row_printer *printer, firn_error *error) {
             shown->node = find_node(&printer->root, selection->shown[i].id);
             FIRN_TRY(make_key(printer, selection->shown[i].name, i == 0, &shown->key, error));
         }
-        FIRN_TRY(check_text(shown->node, printer->source->location, error));
         const firn_parquet_node *node = shown->node->node;
         for (int32_t j = 0; node != NULL && j < node->leaf_count; j++) {
             printer->is_shown[node->first_leaf + j] = true;
@@ -196,7 +187,7 @@ static firn_status set_up(firn_row_printer *printer, firn_error *error) {
     printer->root.node = source->output->root;
     FIRN_TRY(make_members(printer, &printer->selection->schema->root, &printer->root, error));
     FIRN_TRY(make_shown(printer, error));
-    init_cursors(printer, &printer->root);
+    FIRN_TRY(init_cursors(printer, &printer->root, error));
     return find_filter_columns(printer, error);
 }
 
@@ -361,9 +352,9 @@ static firn_status print_leaf(firn_row_printer *printer, firn_row_cursor *cursor
     return firn_row_cursor_next(cursor, error);
 }
 
-/* JSON text as a text: which of JSON's types a variant has is not for the reader of a column to meet. */
-static firn_status print_variant(firn_row_printer *printer, const print_node *member, bool quoted,
-                                 firn_error *error) {
+/* In one piece, as firn and most writers store it. */
+static firn_status print_whole_variant(firn_row_printer *printer, const print_node *member,
+                                       firn_error *error) {
     const firn_parquet_node *const *leaves = member->node->children;
     size_t value_index = strcmp(leaves[0]->element->name, "value") == 0 ? 0 : 1;
     firn_row_cursor *metadata = &printer->cursors[leaves[1 - value_index]->first_leaf];
@@ -374,18 +365,33 @@ static firn_status print_variant(firn_row_printer *printer, const print_node *me
     }
     FIRN_TRY(firn_row_cursor_value(metadata, &parts[0], error));
     FIRN_TRY(firn_row_cursor_value(value, &parts[1], error));
+    FIRN_TRY(firn_variant_print(parts[0].as.bytes, parts[1].as.bytes, &printer->scratch, error));
+    FIRN_TRY(firn_row_cursor_next(metadata, error));
+    return firn_row_cursor_next(value, error);
+}
+
+static bool is_shredded(const firn_parquet_node *node) {
+    for (size_t i = 0; i < node->child_count; i++) {
+        if (strcmp(node->children[i]->element->name, "typed_value") == 0) return true;
+    }
+    return false;
+}
+
+/* JSON text as a text: which of JSON's types a variant has is not for the reader of a column to meet. */
+static firn_status print_variant(firn_row_printer *printer, const print_node *member, bool quoted,
+                                 firn_error *error) {
     firn_buffer_clear(&printer->scratch);
     firn_status status =
-        firn_variant_print(parts[0].as.bytes, parts[1].as.bytes, &printer->scratch, error);
+        is_shredded(member->node)
+            ? firn_shredded_print(printer->cursors, member->node, &printer->scratch, error)
+            : print_whole_variant(printer, member, error);
     if (status != FIRN_OK) {
         return firn_error_wrap(error, status, "%s: column \"%s\"", printer->source->location,
                                member->field->name);
     }
     firn_value text = {.kind = FIRN_TYPE_STRING, .as.bytes = firn_buffer_slice(&printer->scratch)};
-    FIRN_TRY(firn_value_print(firn_primitive_type(FIRN_TYPE_STRING), &text, quoted, &printer->text,
-                              error));
-    FIRN_TRY(firn_row_cursor_next(metadata, error));
-    return firn_row_cursor_next(value, error);
+    return firn_value_print(firn_primitive_type(FIRN_TYPE_STRING), &text, quoted, &printer->text,
+                            error);
 }
 
 /* What a null under a column of row lineage stands for (specification, "Row lineage assignment"); -1: null. */

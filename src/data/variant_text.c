@@ -88,7 +88,7 @@ static firn_status print_text(const variant_printer *printer, firn_slice text) {
                             printer->error);
 }
 
-static firn_status print_name(const variant_printer *printer, size_t id) {
+static firn_status name_of(const variant_printer *printer, size_t id, firn_slice *out) {
     if (id >= printer->name_count) return corrupt(printer, "a key is not in the dictionary");
     const uint8_t *offsets = printer->name_offsets.data + id * printer->name_offset_size;
     size_t start = number_at(offsets, printer->name_offset_size);
@@ -96,7 +96,8 @@ static firn_status print_name(const variant_printer *printer, size_t id) {
     if (start > end || end > printer->names.size) {
         return corrupt(printer, "a key lies outside of the dictionary");
     }
-    return print_text(printer, firn_slice_of(printer->names.data + start, end - start));
+    *out = firn_slice_of(printer->names.data + start, end - start);
+    return FIRN_OK;
 }
 
 static firn_status print_integer(const variant_printer *printer, int64_t value) {
@@ -188,28 +189,52 @@ static firn_status print_primitive(const variant_printer *printer, int type, fir
 static firn_status print_value(variant_printer *printer, firn_slice value, int depth);
 
 /* Objects and arrays are laid out alike, but that objects have the ids of their keys before the offsets. */
+typedef struct container {
+    size_t count, id_size, offset_size;
+    const uint8_t *ids, *offsets;
+    firn_slice values;
+} container;
+
+static firn_status read_container(const variant_printer *printer, firn_slice value, int header,
+                                  bool is_object, container *out) {
+    const uint8_t *bytes = NULL;
+    bool is_large = (header >> (is_object ? 4 : 2) & 1) != 0;
+    out->offset_size = (size_t)(header & 3) + 1;
+    out->id_size = is_object ? (size_t)(header >> 2 & 3) + 1 : 0;
+    FIRN_TRY(take(printer, &value, is_large ? 4 : 1, &bytes));
+    out->count = number_at(bytes, is_large ? 4 : 1);
+    FIRN_TRY(take(printer, &value, out->count * out->id_size, &out->ids));
+    FIRN_TRY(take(printer, &value, (out->count + 1) * out->offset_size, &out->offsets));
+    out->values = value;
+    return FIRN_OK;
+}
+
+/* `name` is asked for of objects only. */
+static firn_status member_of(const variant_printer *printer, const container *from, size_t index,
+                             firn_slice *name, firn_slice *value) {
+    if (name != NULL) {
+        FIRN_TRY(
+            name_of(printer, number_at(from->ids + index * from->id_size, from->id_size), name));
+    }
+    size_t offset = number_at(from->offsets + index * from->offset_size, from->offset_size);
+    if (offset > from->values.size) return corrupt(printer, "an offset runs beyond its bytes");
+    *value = firn_slice_of(from->values.data + offset, from->values.size - offset);
+    return FIRN_OK;
+}
+
 static firn_status print_container(variant_printer *printer, firn_slice value, int header,
                                    bool is_object, int depth) {
-    const uint8_t *bytes = NULL;
-    const uint8_t *ids = NULL;
-    const uint8_t *offsets = NULL;
-    bool is_large = (header >> (is_object ? 4 : 2) & 1) != 0;
-    size_t offset_size = (size_t)(header & 3) + 1;
-    size_t id_size = is_object ? (size_t)(header >> 2 & 3) + 1 : 0;
-    FIRN_TRY(take(printer, &value, is_large ? 4 : 1, &bytes));
-    size_t count = number_at(bytes, is_large ? 4 : 1);
-    FIRN_TRY(take(printer, &value, count * id_size, &ids));
-    FIRN_TRY(take(printer, &value, (count + 1) * offset_size, &offsets));
+    container from;
+    FIRN_TRY(read_container(printer, value, header, is_object, &from));
     FIRN_TRY(firn_buffer_append_byte(printer->out, is_object ? '{' : '[', printer->error));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < from.count; i++) {
+        firn_slice name, member;
         if (i > 0) FIRN_TRY(firn_buffer_append_byte(printer->out, ',', printer->error));
+        FIRN_TRY(member_of(printer, &from, i, is_object ? &name : NULL, &member));
         if (is_object) {
-            FIRN_TRY(print_name(printer, number_at(ids + i * id_size, id_size)));
+            FIRN_TRY(print_text(printer, name));
             FIRN_TRY(firn_buffer_append_byte(printer->out, ':', printer->error));
         }
-        size_t offset = number_at(offsets + i * offset_size, offset_size);
-        if (offset > value.size) return corrupt(printer, "an offset runs beyond its bytes");
-        firn_slice member = firn_slice_of(value.data + offset, value.size - offset);
         FIRN_TRY(print_value(printer, member, depth + 1));
     }
     return firn_buffer_append_byte(printer->out, is_object ? '}' : ']', printer->error);
@@ -237,4 +262,23 @@ firn_status firn_variant_print(firn_slice metadata, firn_slice value, firn_buffe
     variant_printer printer = {.budget = value.size, .out = out, .error = error};
     FIRN_TRY(read_metadata(&printer, metadata));
     return print_value(&printer, value, 0);
+}
+
+firn_status firn_variant_visit_object(firn_slice metadata, firn_slice value,
+                                      firn_status (*visit)(void *context, firn_slice name,
+                                                           firn_slice value, firn_error *error),
+                                      void *context, firn_error *error) {
+    variant_printer printer = {.error = error};
+    const uint8_t *first = NULL;
+    container from;
+    FIRN_TRY(read_metadata(&printer, metadata));
+    FIRN_TRY(take(&printer, &value, 1, &first));
+    if ((first[0] & 3) != BASIC_OBJECT) return corrupt(&printer, "it should be an object");
+    FIRN_TRY(read_container(&printer, value, first[0] >> 2, true, &from));
+    for (size_t i = 0; i < from.count; i++) {
+        firn_slice name, member;
+        FIRN_TRY(member_of(&printer, &from, i, &name, &member));
+        FIRN_TRY(visit(context, name, member, error));
+    }
+    return FIRN_OK;
 }

@@ -11,4 +11,10 @@
 firn_status firn_variant_print(firn_slice metadata, firn_slice value, firn_buffer *out,
                                firn_error *error);
 
+/** Calls `visit` for each member of an object, in stored order; both slices are borrowed from the arguments. CORRUPT where the value is no object. */
+firn_status firn_variant_visit_object(firn_slice metadata, firn_slice value,
+                                      firn_status (*visit)(void *context, firn_slice name,
+                                                           firn_slice value, firn_error *error),
+                                      void *context, firn_error *error);
+
 #endif
