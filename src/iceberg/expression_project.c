@@ -74,12 +74,6 @@ static void accept_wrapped_truncation(const projection *project) {
     project->out->wrapped_up = up;
 }
 
-/* Whether the literal itself wrapped. */
-static bool literal_wrapped(const projection *project) {
-    const firn_value *from = &project->expression->predicate.literals[0];
-    return firn_value_compare(&literals_of(project)[0], from) > 0;
-}
-
 /* Whether a text, of a predicate on texts, is no longer than the width. */
 static bool is_whole(const projection *project) {
     return firn_value_equal(&project->expression->predicate.literals[0], &literals_of(project)[0]);
@@ -90,6 +84,7 @@ static firn_status project_truncate(const projection *project, bool *done) {
     firn_predicate *to = &project->out->predicate;
     *done = from->op != FIRN_OPERATOR_NOT_EQUAL && from->op != FIRN_OPERATOR_NOT_IN;
     if (!*done) return FIRN_OK;
+    /* A literal that can't be cut is below what writers let wrap around: nothing is known of those. */
     FIRN_TRY(project_literals(project, done));
     if (!*done) return FIRN_OK;
     switch (from->op) {
@@ -97,7 +92,6 @@ static firn_status project_truncate(const projection *project, bool *done) {
     case FIRN_OPERATOR_LESS: to->op = FIRN_OPERATOR_LESS_EQUAL; break;
     case FIRN_OPERATOR_GREATER: to->op = FIRN_OPERATOR_GREATER_EQUAL; break;
     case FIRN_OPERATOR_LESS_EQUAL: accept_wrapped_truncation(project); break;
-    case FIRN_OPERATOR_GREATER_EQUAL: *done = !literal_wrapped(project); break;
     case FIRN_OPERATOR_IN: sort_literals(project); break;
     /* A prefix longer than the width is cut like what begins with it. */
     case FIRN_OPERATOR_STARTS_WITH:

@@ -53,26 +53,31 @@ static firn_slice truncate_text(firn_slice text, int32_t width) {
     return text;
 }
 
-static void apply_truncate(const firn_transform *transform, const firn_value *value,
-                           firn_value *out) {
+/*
+ * Below the smallest value of a type there is no room for what it is cut to. Other writers let it wrap around to a partition of the highest values,
+ * where filters by order miss its rows; so it is refused here.
+ */
+static firn_status apply_truncate(const firn_transform *transform, const firn_type *source,
+                                  const firn_value *value, firn_value *out, firn_error *error) {
     int32_t width = transform->parameter;
+    bool fits = true;
     *out = *value;
     switch (value->kind) {
     case FIRN_TYPE_INT: {
-        /* Below the smallest int the result wraps, as it does in other writers. */
-        int64_t remainder = firn_floor_remainder(value->as.int32, width);
-        out->as.int32 = (int32_t)((uint32_t)value->as.int32 - (uint32_t)remainder);
+        int32_t remainder = (int32_t)firn_floor_remainder(value->as.int32, width);
+        fits = !__builtin_sub_overflow(value->as.int32, remainder, &out->as.int32);
         break;
     }
     case FIRN_TYPE_LONG: {
         int64_t remainder = firn_floor_remainder(value->as.int64, width);
-        out->as.int64 = (int64_t)((uint64_t)value->as.int64 - (uint64_t)remainder);
+        fits = !__builtin_sub_overflow(value->as.int64, remainder, &out->as.int64);
         break;
     }
     case FIRN_TYPE_DECIMAL: {
         firn_int128 remainder = value->as.decimal % width;
         if (remainder < 0) remainder += width;
         out->as.decimal = value->as.decimal - remainder;
+        fits = firn_decimal_fits(out->as.decimal, source->precision);
         break;
     }
     case FIRN_TYPE_STRING: out->as.bytes = truncate_text(value->as.bytes, width); break;
@@ -80,6 +85,11 @@ static void apply_truncate(const firn_transform *transform, const firn_value *va
         if (out->as.bytes.size > (size_t)width) out->as.bytes.size = (size_t)width;
         break;
     }
+    if (fits) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "%s: the lowest values of %s have no partition: what they are cut to does "
+                     "not fit the type",
+                     transform->text, source->text);
 }
 
 /* Units of 1/`per_second` in a second; 0 for a date. */
@@ -142,7 +152,9 @@ firn_status firn_transform_apply(const firn_transform *transform, const firn_typ
     switch (transform->kind) {
     case FIRN_TRANSFORM_IDENTITY: made = *value; break;
     case FIRN_TRANSFORM_BUCKET: apply_bucket(transform, value, &made); break;
-    case FIRN_TRANSFORM_TRUNCATE: apply_truncate(transform, value, &made); break;
+    case FIRN_TRANSFORM_TRUNCATE:
+        FIRN_TRY(apply_truncate(transform, source, value, &made, error));
+        break;
     default: FIRN_TRY(apply_time(transform, value, &made, error)); break;
     }
     *out = made;

@@ -34,7 +34,7 @@ firn_status firn_transform_check_source(const firn_transform *transform, const f
 /** Result type without that check; `source` may be NULL (not known any more): then NULL where the result follows from it. */
 const firn_type *firn_transform_natural_result(const firn_transform *transform,
                                                const firn_type *source);
-/** Null gives null. Text and binary results borrow from `value`. INVALID where the result does not fit (an hour far away), UNSUPPORTED for UNKNOWN. */
+/** Null gives null. Text and binary results borrow from `value`. INVALID where the result does not fit (an hour far away, the lowest int cut), UNSUPPORTED for UNKNOWN. */
 firn_status firn_transform_apply(const firn_transform *transform, const firn_type *source,
                                  const firn_value *value, firn_value *out, firn_error *error);
 /** For partition paths: "2024-01", "2024-01-31", "2024-01-31-12", others as firn_value_print; null: "null". Appends, not yet URL-encoded. */

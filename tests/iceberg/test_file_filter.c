@@ -83,7 +83,11 @@ static void test_projections(void **state) {
         /* -2147483648 is cut to -2147483650, which wraps around. */
         {2, "truncate[10]", "int < 0", 2147483646, true},
         {2, "truncate[10]", "int = -2147483648", 2147483646, true},
+        {2, "truncate[10]", "int = -2147483648", 0, true}, /* nothing is known */
         {2, "truncate[10]", "int >= -2147483648", 0, true},
+        {2, "truncate[10]", "int >= -2147483648", 2147483640, true},
+        {2, "truncate[10]", "int <= -2147483648", 2147483646, true},
+        {2, "truncate[10]", "int in (5, -2147483648)", 2147483646, true},
         {2, "truncate[10]", "int < 0", 2147483630, false},
         {7, "day", "date = '2024-01-31'", 19753, true},
         {7, "day", "date = '2024-01-31'", 19754, false},

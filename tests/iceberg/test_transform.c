@@ -118,6 +118,17 @@ static void buckets(void **state) {
     }
 }
 
+/* A value that wrapped around would name a partition of the highest values. */
+static void not_applied(const char *transform_text, const char *type_text, const char *value_text) {
+    const firn_type *type = type_named(type_text);
+    firn_transform transform = transform_named(transform_text);
+    firn_value value = value_of(type, value_text);
+    firn_value out;
+    firn_error error = {0};
+    check_fails(firn_transform_apply(&transform, type, &value, &out, &error), FIRN_INVALID, &error,
+                "does not fit the type");
+}
+
 static void truncation(void **state) {
     (void)state;
     applied("truncate[10]", "int", "1", "0");
@@ -125,8 +136,12 @@ static void truncation(void **state) {
     applied("truncate[10]", "int", "-10", "-10");
     applied("truncate[10]", "long", "9223372036854775807", "9223372036854775800");
     applied("truncate[10]", "int", "2147483647", "2147483640");
-    /* Wraps, as other writers do. */
-    applied("truncate[10]", "int", "-2147483648", "2147483646");
+    applied("truncate[10]", "int", "-2147483640", "-2147483640");
+    applied("truncate[2]", "int", "-2147483648", "-2147483648");
+    not_applied("truncate[10]", "int", "-2147483641");
+    not_applied("truncate[3]", "int", "-2147483648");
+    not_applied("truncate[3]", "long", "-9223372036854775808");
+    not_applied("truncate[10]", "decimal(2,0)", "'-99'");
     applied("truncate[50]", "decimal(9,2)", "'10.65'", "10.50");
     applied("truncate[50]", "decimal(9,2)", "'-0.01'", "-0.50");
     applied("truncate[3]", "string", "'iceberg'", "ice");

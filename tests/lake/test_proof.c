@@ -132,6 +132,18 @@ static void missing_bounds_of_one_row_group_are_no_narrow_bounds(void **state) {
     world_release(&w);
 }
 
+static void what_is_cut_below_the_type_has_no_partition(void **state) {
+    (void)state;
+    world w = world_new("optional int32 c = 1;", FIELD("1", "c", "int"), "c_trunc:truncate[3]:1");
+    NUMBERS(&w, 4, INT32_MIN, INT32_MIN);
+    refuses(&w, "/lake/f.parquet", "does not fit the type");
+    world_release(&w);
+    w = world_new("optional int64 c = 1;", FIELD("1", "c", "long"), "c_trunc:truncate[3]:1");
+    NUMBERS(&w, 8, INT64_MIN, INT64_MIN);
+    refuses(&w, "/lake/f.parquet", "does not fit the type");
+    world_release(&w);
+}
+
 static void texts_of_paths_are_of_the_tables_type(void **state) {
     (void)state;
     world w =
@@ -651,6 +663,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nulls_are_a_partition_of_their_own),
         cmocka_unit_test(missing_bounds_of_one_row_group_are_no_narrow_bounds),
+        cmocka_unit_test(what_is_cut_below_the_type_has_no_partition),
         cmocka_unit_test(texts_of_paths_are_of_the_tables_type),
         cmocka_unit_test(times_of_paths_follow_the_table),
         cmocka_unit_test(dates_may_stand_in_several_keys),
