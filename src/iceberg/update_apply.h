@@ -66,6 +66,8 @@ firn_status firn_apply_remove_partition_statistics(firn_change *change, const js
 firn_status firn_change_drop_statistics(firn_change *change, firn_error *error);
 
 /* update_schema.c */
+/** INVALID where two fields, at any depth, have one full name ("a.b"): readers refuse such a schema. */
+firn_status firn_check_full_names(const firn_schema *schema, firn_arena *arena, firn_error *error);
 firn_status firn_apply_add_schema(firn_change *change, const json_t *update, firn_error *error);
 firn_status firn_apply_set_current_schema(firn_change *change, const json_t *update,
                                           firn_error *error);

@@ -28,6 +28,7 @@ static firn_status prepare_schema(new_table *table, firn_error *error) {
     if (arena == NULL) return firn_fail_memory(error);
     const firn_schema *parsed = NULL;
     firn_status status = firn_schema_parse(table->schema, "schema", arena, &parsed, error);
+    if (status == FIRN_OK) status = firn_check_full_names(parsed, arena, error);
     if (status == FIRN_OK) table->last_column_id = firn_schema_highest_id(parsed);
     firn_arena_free(arena);
     if (status != FIRN_OK) return status;

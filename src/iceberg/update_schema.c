@@ -1,3 +1,4 @@
+#include "base/map.h"
 #include "iceberg/json_copy.h"
 #include "iceberg/update_apply.h"
 
@@ -20,6 +21,33 @@ static firn_status raise_last_column_id(firn_change *change, const firn_schema *
     return firn_json_set_int(change->document, "last-column-id", change->last_column_id, error);
 }
 
+static firn_status index_names(const firn_type *type, const char *prefix, firn_map *names,
+                               firn_arena *arena, firn_error *error) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        const firn_field *field = &type->fields[i];
+        const char *name =
+            prefix == NULL ? field->name : firn_arena_format(arena, "%s.%s", prefix, field->name);
+        if (name == NULL) return firn_fail_memory(error);
+        if (firn_map_has_text(names, name)) {
+            return firn_fail(error, FIRN_INVALID,
+                             "the schema has two fields with the full name \"%s\"; readers refuse "
+                             "such a table",
+                             name);
+        }
+        FIRN_TRY(firn_map_set_text(names, name, NULL, error));
+        FIRN_TRY(index_names(field->type, name, names, arena, error));
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_check_full_names(const firn_schema *schema, firn_arena *arena, firn_error *error) {
+    firn_map *names = firn_map_new();
+    if (names == NULL) return firn_fail_memory(error);
+    firn_status status = index_names(&schema->root, NULL, names, arena, error);
+    firn_map_free(names);
+    return status;
+}
+
 /* The id that the update brings is not used: a schema that is there already keeps its id, a new one gets the next. */
 firn_status firn_apply_add_schema(firn_change *change, const json_t *update, firn_error *error) {
     json_t *given = NULL;
@@ -33,6 +61,7 @@ firn_status firn_apply_add_schema(firn_change *change, const json_t *update, fir
         if (!same_schema(present, given)) continue;
         return firn_json_int32(present, "schema", "schema-id", &change->added_schema_id, error);
     }
+    FIRN_TRY(firn_check_full_names(parsed, change->arena, error));
     int64_t id = firn_json_highest_id(list, "schema-id", -1) + 1;
     if (id > INT32_MAX) return firn_fail(error, FIRN_LIMIT, "there is no schema id left");
     json_t *copy = firn_json_copy_deep(given);

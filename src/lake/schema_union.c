@@ -130,6 +130,9 @@ static firn_status take_in(firn_union_merge *merge, const firn_parquet_file *fil
     FIRN_TRY(firn_union_file_columns(schemas, file, merge->location, &columns, error));
     FIRN_TRY(firn_union_merge_file(merge, columns, &root));
     FIRN_TRY(check_ids(schemas, root, merge->location, error));
+    if (root != schemas->root) {
+        FIRN_TRY(firn_union_check_names(schemas, root, merge->location, error));
+    }
     firn_union_guard *guard = firn_arena_alloc(schemas->arena, 1, sizeof *guard);
     if (guard == NULL) return firn_fail_memory(error);
     guard->count = merge->required.count;
@@ -191,6 +194,7 @@ firn_status firn_schema_union_add_column(firn_schema_union *schemas, const char 
     copy->children = children;
     copy->child_count = count + 1;
     FIRN_TRY(check_ids(schemas, copy, name, error));
+    FIRN_TRY(firn_union_check_names(schemas, copy, NULL, error));
     schemas->root = copy;
     schemas->schema = NULL;
     return FIRN_OK;

@@ -32,12 +32,12 @@ void firn_schema_union_free(firn_schema_union *schemas);
 
 /**
  * Takes a file's columns in; cheap for one whose columns were seen before. INVALID names file, column and the first file that had it otherwise: types without a promotion between them, case
- * collisions, contradicting ids, nulls in a column that the base requires (or a footer that doesn't count them), types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
+ * collisions, two columns with one full name ("a.b" beside a struct a with a member b), contradicting ids, nulls in a column that the base requires (or a footer that doesn't count them), types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
  */
 firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet_file *file,
                                   const char *location, firn_error *error);
 
-/** Adds a column that is only in paths. INVALID where there is one by that name (in any letter case). `type` is copied. */
+/** Adds a column that is only in paths. INVALID where there is one by that full name (in any letter case). `type` is copied. */
 firn_status firn_schema_union_add_column(firn_schema_union *schemas, const char *name,
                                          const firn_type *type, firn_error *error);
 

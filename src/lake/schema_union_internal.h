@@ -103,6 +103,9 @@ firn_status firn_union_merge_file(firn_union_merge *merge, const firn_union_colu
 /** The column of `list` that has this name in some letter case (ASCII letters only); NULL: none. */
 const firn_union_column *firn_union_same_letters(const firn_union_column *const *list, size_t count,
                                                  const char *name);
+/** INVALID: a column called as `other` is, in some letter case. */
+firn_status firn_union_refuse_letters(firn_union_merge *merge, const firn_union_path *path,
+                                      const firn_union_column *other);
 /** Notes a surprise unless it is known. */
 firn_status firn_union_tell(firn_union_merge *merge, const firn_union_path *path, const char *what,
                             const char *location);
@@ -114,6 +117,15 @@ firn_status firn_union_new_column(firn_union_merge *merge, const firn_union_path
                                   const firn_union_column *file, const firn_union_column **out);
 /** Whether a column without a place in the union gets one: not where it has no type. */
 bool firn_union_has_place(const firn_schema_union *schemas, const firn_union_column *file);
+
+/** Where a column of the union comes from, for messages. */
+const char *firn_union_origin(const firn_union_column *column);
+
+/* schema_union_names.c */
+
+/** INVALID where a new column has the full name of another in some letter case. `location` is the file's, NULL: the paths'. */
+firn_status firn_union_check_names(const firn_schema_union *schemas, const firn_union_column *root,
+                                   const char *location, firn_error *error);
 
 /* schema_union_schema.c */
 

@@ -19,6 +19,7 @@ typedef struct member_list {
     mapping_scope scope;
     bool changed;
     size_t left_out;
+    size_t reserved; /* of those, the ones with ids of metadata columns */
 } member_list;
 
 static char lower(char c) {
@@ -63,7 +64,7 @@ firn_status firn_union_tell(firn_union_merge *merge, const firn_union_path *path
     return firn_vector_push(&merge->surprises, merge->error, surprise);
 }
 
-static const char *origin(const firn_union_column *have) {
+const char *firn_union_origin(const firn_union_column *have) {
     if (have->location != NULL) return have->location;
     return have->path_only ? "what the paths say" : "the table";
 }
@@ -72,7 +73,8 @@ static firn_status refuse_types(firn_union_merge *merge, const firn_union_path *
                                 const firn_union_column *have, const firn_union_column *file) {
     return firn_union_fail(merge->schemas, merge->location, path, merge->error,
                            "the file has %s and %s has %s; there is no promotion between them",
-                           firn_union_type_text(file), origin(have), firn_union_type_text(have));
+                           firn_union_type_text(file), firn_union_origin(have),
+                           firn_union_type_text(have));
 }
 
 static const firn_union_column *copy_of(firn_union_merge *merge, firn_union_column copy) {
@@ -191,7 +193,8 @@ static firn_status check_key(firn_union_merge *merge, const firn_union_path *pat
     firn_union_path below = {.parent = path, .name = "key"};
     return firn_union_fail(merge->schemas, merge->location, &below, merge->error,
                            "the file has %s and %s has %s; keys of maps can't be promoted",
-                           firn_union_type_text(file), origin(have), firn_union_type_text(have));
+                           firn_union_type_text(file), firn_union_origin(have),
+                           firn_union_type_text(have));
 }
 
 static firn_status check_id(firn_union_merge *merge, const firn_union_path *path,
@@ -201,7 +204,7 @@ static firn_status check_id(firn_union_merge *merge, const firn_union_path *path
         return firn_union_fail(merge->schemas, merge->location, path, merge->error,
                                "the file gives it field id %d, and %s has it as %d; such a file "
                                "can't be registered in place",
-                               file->id, origin(have), have->id);
+                               file->id, firn_union_origin(have), have->id);
     }
     if (firn_union_find_id(merge->schemas->root, file->id) == NULL) return FIRN_OK;
     return firn_union_fail(merge->schemas, merge->location, path, merge->error,
@@ -313,7 +316,7 @@ static firn_status check_name(firn_union_merge *merge, const member_list *member
                            "the file gives it field id %d, which is that of \"%s\" in %s; where it "
                            "is the same column under an older name, add that name to "
                            "schema.name-mapping.default",
-                           have->id, have->name, origin(have));
+                           have->id, have->name, firn_union_origin(have));
 }
 
 /* The place of a file's column that has an id; NOT_THERE: it is new, or left out. */
@@ -327,6 +330,7 @@ static firn_status place_by_id(firn_union_merge *merge, member_list *members,
     }
     if (file->id > FIRN_HIGHEST_FIELD_ID) {
         *left_out = true;
+        members->reserved++;
         return leave_out(merge, members, path, "left out: a metadata column");
     }
     if (firn_union_find_id(schemas->root, file->id) != NULL) {
@@ -364,13 +368,17 @@ static firn_status place_by_name(firn_union_merge *merge, member_list *members,
     return firn_union_tell(merge, &at, what, merge->location);
 }
 
-static firn_status refuse_letters(firn_union_merge *merge, const firn_union_path *path,
-                                  const firn_union_column *other) {
-    return firn_union_fail(
-        merge->schemas, merge->location, path, merge->error,
-        "%s has \"%s\"; names that differ in letter case alone are one column to "
-        "many engines",
-        origin(other), other->name);
+firn_status firn_union_refuse_letters(firn_union_merge *merge, const firn_union_path *path,
+                                      const firn_union_column *other) {
+    if (strcmp(path->name, other->name) == 0) {
+        return firn_union_fail(merge->schemas, merge->location, path, merge->error,
+                               "the file has two columns of this name; readers can't tell one from "
+                               "the other, and the file must be written anew");
+    }
+    return firn_union_fail(merge->schemas, merge->location, path, merge->error,
+                           "%s has \"%s\"; names that differ in letter case alone are one column "
+                           "to many engines",
+                           firn_union_origin(other), other->name);
 }
 
 static firn_status add_member(firn_union_merge *merge, member_list *members,
@@ -378,7 +386,7 @@ static firn_status add_member(firn_union_merge *merge, member_list *members,
     firn_schema_union *schemas = merge->schemas;
     const firn_union_column *other =
         firn_union_same_letters(members->columns.items, members->columns.count, file->name);
-    if (other != NULL) return refuse_letters(merge, path, other);
+    if (other != NULL) return firn_union_refuse_letters(merge, path, other);
     if (!firn_union_has_place(schemas, file)) {
         return firn_union_tell(merge, path, "left out: only nulls, of no type", merge->location);
     }
@@ -448,8 +456,12 @@ static firn_status check_any_taken(firn_union_merge *merge, const member_list *m
     for (size_t i = 0; i < members->taken.count; i++) {
         if (members->taken.items[i] != NULL) return FIRN_OK;
     }
-    static const char problem[] = "is one of the table's: neither by field id nor by "
-                                  "schema.name-mapping.default";
+    const char *problem = "is one of the table's: neither by field id nor by "
+                          "schema.name-mapping.default";
+    if (members->reserved == members->left_out) {
+        problem = "holds data: their field ids are reserved for metadata columns, as those of "
+                  "files of position deletes are";
+    }
     if (path != NULL) {
         return firn_union_fail(merge->schemas, merge->location, path, merge->error,
                                "none of the struct's columns in the file %s", problem);

@@ -6,14 +6,6 @@ bool firn_union_has_place(const firn_schema_union *schemas, const firn_union_col
     return file->kind == FIRN_TYPE_UNKNOWN && schemas->format_version >= 3;
 }
 
-static firn_status refuse_letters(firn_union_merge *merge, const firn_union_path *path,
-                                  const firn_union_column *other) {
-    return firn_union_fail(merge->schemas, merge->location, path, merge->error,
-                           "the same file has \"%s\"; names that differ in letter case alone are "
-                           "one column to many engines",
-                           other->name);
-}
-
 static firn_status new_members(firn_union_merge *merge, const firn_union_path *path,
                                const firn_union_column *file, firn_union_column *column) {
     const firn_union_column **children =
@@ -25,7 +17,7 @@ static firn_status new_members(firn_union_merge *merge, const firn_union_path *p
         firn_union_path below = {.parent = path, .name = member->name};
         const firn_union_column *other = firn_union_same_letters(file->children, i, member->name);
         if (file->kind == FIRN_TYPE_STRUCT && other != NULL) {
-            return refuse_letters(merge, &below, other);
+            return firn_union_refuse_letters(merge, &below, other);
         }
         if (!firn_union_has_place(merge->schemas, member)) {
             FIRN_TRY(firn_union_tell(merge, &below, "left out: only nulls, of no type",

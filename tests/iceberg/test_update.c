@@ -408,6 +408,13 @@ static void schemas_and_specs(void **state) {
                     NULL, 0);
     assert_int_equal(made->schema_count, 1);
     firn_table_metadata_free(made);
+    /* Readers index fields by full name. */
+    fx_apply_fails(base,
+                   "[{'action':'add-schema','schema':{'type':'struct','fields':[{'id':5,'name':"
+                   "'l.element','required':false,'type':'int'},{'id':6,'name':'l','required':false,"
+                   "'type':{'type':'list','element-id':7,'element-required':false,"
+                   "'element':'int'}}]}}]",
+                   FIRN_INVALID, "two fields with the full name \"l.element\"");
     fx_apply_fails(base, "[{'action':'set-current-schema','schema-id':4}]", FIRN_INVALID,
                    "no schema 4");
     firn_table_metadata_free(base);

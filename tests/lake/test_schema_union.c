@@ -435,6 +435,54 @@ static void letter_cases(void **state) {
     release(&l);
 }
 
+static void one_name_twice(void **state) {
+    (void)state;
+    lake l = new_lake(2);
+    refuse(&l, "optional int32 a; optional int32 a;", "two columns of this name");
+    refuse(&l, "optional group s { optional int32 x; optional int32 x; }",
+           "column \"s.x\": the file has two columns of this name");
+    take(&l, "optional group s { optional int32 x; }");
+    refuse(&l, "optional int32 a; optional int32 a;", "two columns of this name");
+    refuse(&l, "optional group s { optional int32 y; optional int32 y; }",
+           "column \"s.y\": the file has two columns of this name");
+    check_schema(&l, "1 s: {2 x: int}");
+    release(&l);
+}
+
+#define LIST_OF_INT "optional group l (LIST) { repeated group list { optional int32 element; } }"
+#define MAP_TO_INT                                                                                 \
+    "optional group m (MAP) { repeated group key_value { required int32 key; optional int32 "      \
+    "value; } }"
+
+/* "a.b" is the member b of a as well as a column of that name: readers refuse a schema that has both. */
+static void full_names(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_type string = {.kind = FIRN_TYPE_STRING, .text = "string"};
+    lake l = new_lake(2);
+    refuse(&l, "optional int32 a.b; optional group a { optional int32 b; }",
+           "column \"a.b\": two columns would have this full name");
+    refuse(&l, "optional group a { optional int32 B; } optional int32 A.b;", "two columns would");
+    refuse(&l, LIST_OF_INT " optional int32 l.element;", "column \"l.element\"");
+    refuse(&l, MAP_TO_INT " optional int32 m.key;", "column \"m.key\"");
+    refuse(&l, MAP_TO_INT " optional int32 m.value;", "column \"m.value\"");
+    take(&l, "optional int32 x.y; optional group z { optional group a { optional int32 b; } }");
+    refuse(&l, "optional group x { optional int32 y; }", "the one of s3://b/f5");
+    refuse(&l, "optional group z { optional int32 a.b; }", "column \"z.a.b\"");
+    take(&l, "optional group x { optional int32 z; }");
+    check_fails(firn_schema_union_add_column(l.schemas, "x.z", &string, &error), FIRN_INVALID,
+                &error, "column \"x.z\": two columns would have this full name");
+    check_ok(firn_schema_union_add_column(l.schemas, "x.w", &string, &error), &error);
+    refuse(&l, "optional group x { optional int32 w; }", "what the paths say");
+    release(&l);
+    l = lake_of(SCHEMA(FIELD(1, "l",
+                             "{\"type\": \"list\", \"element-id\": 2, \"element\": "
+                             "\"int\", \"element-required\": false}")),
+                2, NULL, 2);
+    refuse(&l, "optional int32 l.element;", "the one of the table");
+    release(&l);
+}
+
 static void ids_of_files(void **state) {
     (void)state;
     lake l = new_lake(2);
@@ -472,6 +520,9 @@ static void ids_of_files(void **state) {
     release(&l);
     l = new_lake(2);
     refuse(&l, "optional int32 a = 2147483447; repeated int32 l = 1;", "no field ids are left");
+    /* A file of position deletes. */
+    refuse(&l, "required binary file_path (STRING) = 2147483546; required int64 pos = 2147483545;",
+           "their field ids are reserved for metadata columns");
     release(&l);
 }
 
@@ -779,6 +830,8 @@ int main(void) {
         cmocka_unit_test(forms),
         cmocka_unit_test(variants),
         cmocka_unit_test(letter_cases),
+        cmocka_unit_test(one_name_twice),
+        cmocka_unit_test(full_names),
         cmocka_unit_test(ids_of_files),
         cmocka_unit_test(base_with_ids),
         cmocka_unit_test(base_with_names),
