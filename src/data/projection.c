@@ -36,7 +36,7 @@ static bool is_optional(const firn_parquet_node *node) {
 typedef struct field_pair {
     const firn_field *field;
     const firn_parquet_node *output, *input;
-    firn_mapping_scope scope; /* for what lies below */
+    const firn_name_mapping *scope; /* for what lies below */
 } field_pair;
 
 static firn_status align_content(const firn_projector *projector, field_pair pair,
@@ -111,13 +111,15 @@ static void set_fill(const firn_projector *projector, const field_pair *member) 
 static firn_status align_members(const firn_projector *projector, const firn_type *type,
                                  field_pair parent, const firn_level_walk *walk,
                                  firn_error *error) {
-    FIRN_TRY(firn_match_check_group(projector, parent.input, parent.scope, parent.field, error));
+    const firn_group_columns *columns = NULL;
+    FIRN_TRY(
+        firn_match_group(projector, parent.input, parent.scope, parent.field, &columns, error));
     size_t child = 0;
     for (size_t i = 0; i < type->field_count; i++) {
         if (type->fields[i].type->kind == FIRN_TYPE_UNKNOWN) continue;
         field_pair member = {.field = &type->fields[i], .output = parent.output->children[child++]};
-        FIRN_TRY(firn_match_field(projector, parent.input, parent.scope, member.field,
-                                  &member.input, &member.scope, error));
+        FIRN_TRY(firn_match_field(projector, columns, member.field, &member.input, &member.scope,
+                                  error));
         if (member.input == NULL) {
             FIRN_TRY(firn_projection_missing(projector, member.field, member.output, parent.input,
                                              walk, error));
@@ -139,6 +141,11 @@ static firn_status align_struct(const firn_projector *projector, field_pair pair
     return align_members(projector, pair.field->type, pair, walk, error);
 }
 
+/* The mapping below an entry called "element", "key" or "value". */
+static const firn_name_mapping *scope_of_name(const firn_name_mapping *scope, const char *name) {
+    return firn_name_mapping_below(firn_name_mapping_find(scope, name));
+}
+
 /* The element of a list below its repeated node; `walk` is the account at that node. */
 static firn_status align_element(const firn_projector *projector, field_pair list,
                                  const firn_parquet_node *repeated,
@@ -147,7 +154,7 @@ static firn_status align_element(const firn_projector *projector, field_pair lis
     field_pair member = {.field = &list.field->type->fields[0],
                          .output = list.output->children[0]->children[0],
                          .input = element,
-                         .scope = firn_scope_of_name(list.scope, "element")};
+                         .scope = scope_of_name(list.scope, "element")};
     if (element != repeated) return align_field(projector, member, repeated, walk, error);
     /* The repeated node is the element, and a required one. */
     firn_level_walk below = *walk;
@@ -178,7 +185,7 @@ static firn_status align_map(const firn_projector *projector, field_pair pair,
         field_pair member = {.field = &pair.field->type->fields[i],
                              .output = pair.output->children[0]->children[i],
                              .input = nodes[i],
-                             .scope = firn_scope_of_name(pair.scope, names[i])};
+                             .scope = scope_of_name(pair.scope, names[i])};
         FIRN_TRY(align_field(projector, member, repeated, &below, error));
     }
     return FIRN_OK;
@@ -266,9 +273,7 @@ firn_status firn_projection_build(const firn_schema *schema, const firn_parquet_
                                     firn_arena_alloc(arena, count, sizeof *projector.mappings)};
     if (ids == NULL || projector.mappings == NULL) return firn_fail_memory(error);
     field_pair root = {.output = output->root, .input = file->schema->root};
-    if (mapping != NULL && mapping->field_count > 0) {
-        root.scope = (firn_mapping_scope){mapping->fields, mapping->field_count};
-    }
+    root.scope = firn_name_mapping_scope(mapping);
     firn_level_walk walk = firn_level_walk_start();
     FIRN_TRY(align_members(&projector, &schema->root, root, &walk, error));
     *out = (firn_projection){

@@ -17,12 +17,6 @@ typedef struct firn_projector {
     firn_parquet_leaf_mapping *mappings;
 } firn_projector;
 
-/** The part of a name mapping that holds below a node; `fields` NULL: the mapping says nothing about it. */
-typedef struct firn_mapping_scope {
-    const firn_mapped_field *fields;
-    size_t field_count;
-} firn_mapping_scope;
-
 /** "location: column "a.b" (field id 3): message". */
 firn_status firn_projection_fail(const firn_projector *projector, const firn_field *field,
                                  firn_status code, firn_error *error, const char *format, ...)
@@ -30,16 +24,20 @@ firn_status firn_projection_fail(const firn_projector *projector, const firn_fie
 
 /* projection_match.c */
 
-/** The child of `group` that is the field: by id, else through the name mapping; *node NULL when the file lacks it. `below` is the mapping for what lies below. */
-firn_status firn_match_field(const firn_projector *projector, const firn_parquet_node *group,
-                             firn_mapping_scope scope, const firn_field *field,
-                             const firn_parquet_node **node, firn_mapping_scope *below,
-                             firn_error *error);
+/** The columns of a group of the file, in order of what they are found by; equal ones in the file's order. */
+typedef struct firn_group_columns firn_group_columns;
 
-/** Fails when nothing of a group can be told apart: no ids, and no mapping or one that names none of its columns. */
-firn_status firn_match_check_group(const firn_projector *projector, const firn_parquet_node *group,
-                                   firn_mapping_scope scope, const firn_field *owner,
-                                   firn_error *error);
+/**
+ * In the projector's arena. `scope` is the part of the name mapping that holds in the group; NULL: it says nothing there. Fails when nothing of a group can be told apart: no ids, and no mapping or one that names none of its columns.
+ */
+firn_status firn_match_group(const firn_projector *projector, const firn_parquet_node *group,
+                             const firn_name_mapping *scope, const firn_field *owner,
+                             const firn_group_columns **out, firn_error *error);
+
+/** The column of the group that is the field: by id, else through the name mapping; *node NULL when the file lacks it. `below` is the mapping for what lies below. */
+firn_status firn_match_field(const firn_projector *projector, const firn_group_columns *columns,
+                             const firn_field *field, const firn_parquet_node **node,
+                             const firn_name_mapping **below, firn_error *error);
 
 /** Repeated node and element of a list (LogicalTypes.md, "Lists"); both are the same node in two-level forms. */
 firn_status firn_match_list(const firn_projector *projector, const firn_parquet_node *node,
@@ -51,9 +49,6 @@ firn_status firn_match_map(const firn_projector *projector, const firn_parquet_n
                            const firn_field *field, const firn_parquet_node **repeated,
                            const firn_parquet_node **key, const firn_parquet_node **value,
                            firn_error *error);
-
-/** The mapping below an entry called "element", "key" or "value". */
-firn_mapping_scope firn_scope_of_name(firn_mapping_scope scope, const char *name);
 
 /* projection_types.c */
 

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/projection_internal.h"
@@ -12,114 +13,61 @@ static bool is_id(const firn_parquet_node *node, int32_t id) {
     return has_id(node) && node->element->field_id == id;
 }
 
-static const firn_mapped_field *mapped_by_id(firn_mapping_scope scope, int32_t id) {
-    for (size_t i = 0; i < scope.field_count; i++) {
-        if (scope.fields[i].has_field_id && scope.fields[i].field_id == id) return &scope.fields[i];
+/* A column and what it is found by: a field's id, or its name. */
+typedef struct group_column {
+    int32_t id;
+    size_t position;
+    const firn_parquet_node *node;
+    const firn_mapped_field *mapped; /* NULL: the mapping does not know it */
+} group_column;
+
+struct firn_group_columns {
+    const firn_name_mapping *scope;
+    group_column *with_id, *mapped, *unknown;
+    size_t with_id_count, mapped_count, unknown_count;
+};
+
+static int by_id(const void *left, const void *right) {
+    const group_column *a = left;
+    const group_column *b = right;
+    if (a->id != b->id) return a->id < b->id ? -1 : 1;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static int by_name(const void *left, const void *right) {
+    const group_column *a = left;
+    const group_column *b = right;
+    int order = strcmp(a->node->element->name, b->node->element->name);
+    if (order != 0) return order;
+    return a->position < b->position ? -1 : a->position > b->position;
+}
+
+static void take_column(firn_group_columns *columns, group_column column) {
+    if (has_id(column.node)) {
+        column.id = column.node->element->field_id;
+        columns->with_id[columns->with_id_count++] = column;
+        return;
     }
-    return NULL;
+    column.mapped = firn_name_mapping_find(columns->scope, column.node->element->name);
+    if (column.mapped == NULL) {
+        columns->unknown[columns->unknown_count++] = column;
+    } else if (column.mapped->has_field_id) {
+        column.id = column.mapped->field_id;
+        columns->mapped[columns->mapped_count++] = column;
+    }
 }
 
-static firn_mapping_scope scope_below(const firn_mapped_field *mapped) {
-    if (mapped == NULL || mapped->field_count == 0) return (firn_mapping_scope){NULL, 0};
-    return (firn_mapping_scope){mapped->fields, mapped->field_count};
-}
-
-firn_mapping_scope firn_scope_of_name(firn_mapping_scope scope, const char *name) {
-    if (scope.fields == NULL) return scope;
-    return scope_below(firn_name_mapping_find(scope.fields, scope.field_count, name));
-}
-
-static const firn_mapped_field *mapped_by_name(firn_mapping_scope scope,
-                                               const firn_parquet_node *node) {
-    if (scope.fields == NULL) return NULL;
-    return firn_name_mapping_find(scope.fields, scope.field_count, node->element->name);
-}
-
-static firn_status match_by_id(const firn_projector *projector, const firn_parquet_node *group,
-                               const firn_field *field, const firn_parquet_node **node,
+static firn_status check_group(const firn_projector *projector, const firn_parquet_node *group,
+                               const firn_group_columns *columns, const firn_field *owner,
                                firn_error *error) {
-    *node = NULL;
-    for (size_t i = 0; i < group->child_count; i++) {
-        const firn_parquet_node *child = group->children[i];
-        if (!is_id(child, field->id)) continue;
-        if (*node != NULL) {
-            return firn_projection_fail(projector, field, FIRN_CORRUPT, error,
-                                        "two columns of the file, \"%s\" and \"%s\", have this id",
-                                        (*node)->element->name, child->element->name);
-        }
-        *node = child;
-    }
-    return FIRN_OK;
-}
-
-static firn_status match_by_name(const firn_projector *projector, const firn_parquet_node *group,
-                                 firn_mapping_scope scope, const firn_field *field,
-                                 const firn_parquet_node **node, firn_error *error) {
-    for (size_t i = 0; i < group->child_count; i++) {
-        const firn_parquet_node *child = group->children[i];
-        if (has_id(child)) continue;
-        const firn_mapped_field *mapped = mapped_by_name(scope, child);
-        if (mapped == NULL || !mapped->has_field_id || mapped->field_id != field->id) continue;
-        if (*node != NULL) {
-            return firn_projection_fail(projector, field, FIRN_UNSUPPORTED, error,
-                                        "the name mapping takes both \"%s\" and \"%s\" of the file "
-                                        "for this column",
-                                        (*node)->element->name, child->element->name);
-        }
-        *node = child;
-    }
-    return FIRN_OK;
-}
-
-/*
- * A column without id that has the field's own name, and of which the mapping says nothing, may hold the field's values: nulls
- * in their place would lose them without a word.
- */
-static firn_status check_namesake(const firn_projector *projector, const firn_parquet_node *group,
-                                  firn_mapping_scope scope, const firn_field *field,
-                                  firn_error *error) {
-    for (size_t i = 0; i < group->child_count; i++) {
-        const firn_parquet_node *child = group->children[i];
-        if (has_id(child) || strcmp(child->element->name, field->name) != 0) continue;
-        if (mapped_by_name(scope, child) != NULL) continue;
-        return firn_projection_fail(projector, field, FIRN_UNSUPPORTED, error,
-                                    "the file has a column of this name without a field id; set "
-                                    "schema.name-mapping.default to say what it is");
-    }
-    return FIRN_OK;
-}
-
-firn_status firn_match_field(const firn_projector *projector, const firn_parquet_node *group,
-                             firn_mapping_scope scope, const firn_field *field,
-                             const firn_parquet_node **node, firn_mapping_scope *below,
-                             firn_error *error) {
-    *below = scope_below(mapped_by_id(scope, field->id));
-    FIRN_TRY(match_by_id(projector, group, field, node, error));
-    if (*node != NULL) return FIRN_OK;
-    FIRN_TRY(match_by_name(projector, group, scope, field, node, error));
-    /* A column of the user's own may be called as one of row lineage is; it is not meant. */
-    bool reserved = field->id == FIRN_ROW_ID_FIELD_ID || field->id == FIRN_LAST_UPDATED_FIELD_ID;
-    if (*node == NULL && reserved) return FIRN_OK;
-    if (*node == NULL) return check_namesake(projector, group, scope, field, error);
-    /* Several entries may name one id: what lies below is described by the one that matched. */
-    *below = scope_below(mapped_by_name(scope, *node));
-    return FIRN_OK;
-}
-
-firn_status firn_match_check_group(const firn_projector *projector, const firn_parquet_node *group,
-                                   firn_mapping_scope scope, const firn_field *owner,
-                                   firn_error *error) {
-    bool any_mapped = false;
-    for (size_t i = 0; i < group->child_count; i++) {
-        if (has_id(group->children[i])) return FIRN_OK;
+    if (columns->with_id_count > 0 || columns->mapped_count > 0) return FIRN_OK;
+    bool any = group->child_count == 0;
+    for (size_t i = 0; i < group->child_count && !any; i++) {
         /* Nothing but nulls: whichever column it is, nothing of it is lost. */
-        bool only_nulls = group->children[i]->element->logical.kind == FIRN_PARQUET_LOGICAL_NULL;
-        any_mapped = any_mapped || only_nulls;
-        const firn_mapped_field *mapped = mapped_by_name(scope, group->children[i]);
-        any_mapped = any_mapped || (mapped != NULL && mapped->has_field_id);
+        any = group->children[i]->element->logical.kind == FIRN_PARQUET_LOGICAL_NULL;
     }
-    if (any_mapped || group->child_count == 0) return FIRN_OK;
-    const char *problem = scope.fields == NULL
+    if (any) return FIRN_OK;
+    const char *problem = columns->scope == NULL
                               ? "has no field ids, and the table has no name mapping for it"
                               : "has no field ids, and the name mapping names none of its columns";
     if (owner != NULL) {
@@ -128,6 +76,119 @@ firn_status firn_match_check_group(const firn_projector *projector, const firn_p
     }
     return firn_fail(error, FIRN_UNSUPPORTED, "%s: the file %s (schema.name-mapping.default)",
                      projector->location, problem);
+}
+
+firn_status firn_match_group(const firn_projector *projector, const firn_parquet_node *group,
+                             const firn_name_mapping *scope, const firn_field *owner,
+                             const firn_group_columns **out, firn_error *error) {
+    size_t count = group->child_count + 1;
+    firn_group_columns *columns = firn_arena_alloc(projector->arena, 1, sizeof *columns);
+    if (columns == NULL) return firn_fail_memory(error);
+    columns->scope = scope;
+    columns->with_id = firn_arena_alloc(projector->arena, count, sizeof *columns->with_id);
+    columns->mapped = firn_arena_alloc(projector->arena, count, sizeof *columns->mapped);
+    columns->unknown = firn_arena_alloc(projector->arena, count, sizeof *columns->unknown);
+    if (columns->with_id == NULL || columns->mapped == NULL || columns->unknown == NULL) {
+        return firn_fail_memory(error);
+    }
+    for (size_t i = 0; i < group->child_count; i++) {
+        take_column(columns, (group_column){.position = i, .node = group->children[i]});
+    }
+    qsort(columns->with_id, columns->with_id_count, sizeof *columns->with_id, by_id);
+    qsort(columns->mapped, columns->mapped_count, sizeof *columns->mapped, by_id);
+    qsort(columns->unknown, columns->unknown_count, sizeof *columns->unknown, by_name);
+    *out = columns;
+    return check_group(projector, group, columns, owner, error);
+}
+
+/* The columns with this id, in order. */
+static const group_column *find_id(const group_column *list, size_t count, int32_t id,
+                                   size_t *found) {
+    size_t low = 0;
+    size_t high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *found = 0;
+    while (low + *found < count && list[low + *found].id == id) ++*found;
+    return &list[low];
+}
+
+static firn_status match_by_id(const firn_projector *projector, const firn_group_columns *columns,
+                               const firn_field *field, const firn_parquet_node **node,
+                               firn_error *error) {
+    size_t count = 0;
+    const group_column *found =
+        find_id(columns->with_id, columns->with_id_count, field->id, &count);
+    *node = count == 0 ? NULL : found->node;
+    if (count < 2) return FIRN_OK;
+    return firn_projection_fail(projector, field, FIRN_CORRUPT, error,
+                                "two columns of the file, \"%s\" and \"%s\", have this id",
+                                found[0].node->element->name, found[1].node->element->name);
+}
+
+static firn_status match_by_name(const firn_projector *projector, const firn_group_columns *columns,
+                                 const firn_field *field, const firn_parquet_node **node,
+                                 const firn_name_mapping **below, firn_error *error) {
+    size_t count = 0;
+    const group_column *found = find_id(columns->mapped, columns->mapped_count, field->id, &count);
+    if (count == 0) return FIRN_OK;
+    *node = found->node;
+    /* Several entries may name one id: what lies below is described by the one that matched. */
+    *below = firn_name_mapping_below(found->mapped);
+    if (count < 2) return FIRN_OK;
+    return firn_projection_fail(projector, field, FIRN_UNSUPPORTED, error,
+                                "the name mapping takes both \"%s\" and \"%s\" of the file "
+                                "for this column",
+                                found[0].node->element->name, found[1].node->element->name);
+}
+
+/*
+ * A column without id that has the field's own name, and of which the mapping says nothing, may hold the field's values: nulls
+ * in their place would lose them without a word.
+ */
+static firn_status check_namesake(const firn_projector *projector,
+                                  const firn_group_columns *columns, const firn_field *field,
+                                  firn_error *error) {
+    size_t low = 0;
+    size_t high = columns->unknown_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(columns->unknown[middle].node->element->name, field->name);
+        if (order == 0) {
+            return firn_projection_fail(
+                projector, field, FIRN_UNSUPPORTED, error,
+                "the file has a column of this name without a field id; set "
+                "schema.name-mapping.default to say what it is");
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_match_field(const firn_projector *projector, const firn_group_columns *columns,
+                             const firn_field *field, const firn_parquet_node **node,
+                             const firn_name_mapping **below, firn_error *error) {
+    size_t count = 0;
+    const firn_mapped_field *const *mapped =
+        firn_name_mapping_find_id(columns->scope, field->id, &count);
+    *below = count == 0 ? NULL : firn_name_mapping_below(mapped[0]);
+    FIRN_TRY(match_by_id(projector, columns, field, node, error));
+    if (*node != NULL) return FIRN_OK;
+    FIRN_TRY(match_by_name(projector, columns, field, node, below, error));
+    /* A column of the user's own may be called as one of row lineage is; it is not meant. */
+    bool reserved = field->id == FIRN_ROW_ID_FIELD_ID || field->id == FIRN_LAST_UPDATED_FIELD_ID;
+    if (*node != NULL || reserved) return FIRN_OK;
+    return check_namesake(projector, columns, field, error);
 }
 
 static firn_status not_this_shape(const firn_projector *projector, const firn_field *field,

@@ -1,30 +1,19 @@
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "lake/schema_union.h"
 
 /* schema.name-mapping.default for a schema (specification, "Column Projection" and "Name Mapping Serialization"). */
 
-typedef struct mapping_scope {
-    const firn_mapped_field *fields;
-    size_t count;
-} mapping_scope;
-
-static firn_status fields_of(const firn_type *type, mapping_scope before, json_t **out,
+static firn_status fields_of(const firn_type *type, const firn_name_mapping *before, json_t **out,
                              firn_error *error);
 
-static const firn_mapped_field *mapped_id(mapping_scope scope, int32_t id) {
-    for (size_t i = 0; i < scope.count; i++) {
-        if (scope.fields[i].has_field_id && scope.fields[i].field_id == id) {
-            return &scope.fields[i];
-        }
-    }
-    return NULL;
-}
-
-static mapping_scope scope_below(const firn_mapped_field *mapped) {
-    return mapped == NULL ? (mapping_scope){NULL, 0}
-                          : (mapping_scope){mapped->fields, mapped->field_count};
+/* The first entry with this id; NULL: none. */
+static const firn_mapped_field *mapped_id(const firn_name_mapping *scope, int32_t id) {
+    size_t count = 0;
+    const firn_mapped_field *const *found = firn_name_mapping_find_id(scope, id, &count);
+    return count == 0 ? NULL : found[0];
 }
 
 static firn_status add_name(json_t *names, const char *name, firn_error *error) {
@@ -38,17 +27,18 @@ static firn_status add_name(json_t *names, const char *name, firn_error *error) 
  * A name that the mapping has for something stays that thing's: files that were read by it must not be read otherwise from now
  * on. A name that stands there twice counts where it stands first, and readers refuse it, so it is written there only.
  */
-static firn_status names_of(const firn_field *field, mapping_scope before, json_t *names,
+static firn_status names_of(const firn_field *field, const firn_name_mapping *before, json_t *names,
                             firn_error *error) {
-    if (firn_name_mapping_find(before.fields, before.count, field->name) == NULL) {
+    if (firn_name_mapping_find(before, field->name) == NULL) {
         FIRN_TRY(add_name(names, field->name, error));
     }
-    for (size_t i = 0; i < before.count; i++) {
-        const firn_mapped_field *mapped = &before.fields[i];
-        if (!mapped->has_field_id || mapped->field_id != field->id) continue;
+    size_t count = 0;
+    const firn_mapped_field *const *found = firn_name_mapping_find_id(before, field->id, &count);
+    for (size_t i = 0; i < count; i++) {
+        const firn_mapped_field *mapped = found[i];
         for (size_t j = 0; j < mapped->name_count; j++) {
             const char *name = mapped->names[j];
-            if (firn_name_mapping_find(before.fields, before.count, name) != mapped) continue;
+            if (firn_name_mapping_find(before, name) != mapped) continue;
             FIRN_TRY(add_name(names, name, error));
         }
     }
@@ -72,41 +62,35 @@ static firn_status add_entry(json_t *list, bool has_id, int32_t id, json_t *name
     return status;
 }
 
-static firn_status add_field(json_t *list, const firn_field *field, mapping_scope before,
+static firn_status add_field(json_t *list, const firn_field *field, const firn_name_mapping *before,
                              firn_error *error) {
     json_t *fields = NULL;
     json_t *names = json_array();
     firn_status status = names == NULL ? firn_fail_memory(error) : FIRN_OK;
     if (status == FIRN_OK) status = names_of(field, before, names, error);
     if (status == FIRN_OK) {
-        status = fields_of(field->type, scope_below(mapped_id(before, field->id)), &fields, error);
+        status = fields_of(field->type, firn_name_mapping_below(mapped_id(before, field->id)),
+                           &fields, error);
     }
     if (status == FIRN_OK) return add_entry(list, true, field->id, names, fields, error);
     json_decref(names);
     return status;
 }
 
-static bool has_field(const firn_type *type, int32_t id) {
-    for (size_t i = 0; i < type->field_count; i++) {
-        if (type->fields[i].id == id) return true;
-    }
-    return false;
-}
-
-static firn_status copy_fields(mapping_scope scope, json_t **out, firn_error *error);
+static firn_status copy_fields(const firn_name_mapping *scope, json_t **out, firn_error *error);
 
 /* An entry of the mapping before, as it is. */
-static firn_status copy_entry(json_t *list, const firn_mapped_field *mapped, mapping_scope before,
-                              firn_error *error) {
+static firn_status copy_entry(json_t *list, const firn_mapped_field *mapped,
+                              const firn_name_mapping *before, firn_error *error) {
     json_t *fields = NULL;
     json_t *names = json_array();
     firn_status status = names == NULL ? firn_fail_memory(error) : FIRN_OK;
     for (size_t i = 0; status == FIRN_OK && i < mapped->name_count; i++) {
         const char *name = mapped->names[i];
-        if (firn_name_mapping_find(before.fields, before.count, name) != mapped) continue;
+        if (firn_name_mapping_find(before, name) != mapped) continue;
         status = add_name(names, name, error);
     }
-    if (status == FIRN_OK) status = copy_fields(scope_below(mapped), &fields, error);
+    if (status == FIRN_OK) status = copy_fields(firn_name_mapping_below(mapped), &fields, error);
     if (status == FIRN_OK) {
         return add_entry(list, mapped->has_field_id, mapped->field_id, names, fields, error);
     }
@@ -114,11 +98,11 @@ static firn_status copy_entry(json_t *list, const firn_mapped_field *mapped, map
     return status;
 }
 
-static firn_status copy_fields(mapping_scope scope, json_t **out, firn_error *error) {
+static firn_status copy_fields(const firn_name_mapping *scope, json_t **out, firn_error *error) {
     json_t *list = json_array();
     firn_status status = list == NULL ? firn_fail_memory(error) : FIRN_OK;
-    for (size_t i = 0; status == FIRN_OK && i < scope.count; i++) {
-        status = copy_entry(list, &scope.fields[i], scope, error);
+    for (size_t i = 0; status == FIRN_OK && scope != NULL && i < scope->field_count; i++) {
+        status = copy_entry(list, &scope->fields[i], scope, error);
     }
     if (status == FIRN_OK) {
         *out = list;
@@ -128,19 +112,39 @@ static firn_status copy_fields(mapping_scope scope, json_t **out, firn_error *er
     return status;
 }
 
+/* Marks the entries that are of fields which the type has. */
+static void mark_present(const firn_type *type, const firn_name_mapping *before, bool *present) {
+    for (size_t i = 0; i < type->field_count; i++) {
+        size_t count = 0;
+        const firn_mapped_field *const *found =
+            firn_name_mapping_find_id(before, type->fields[i].id, &count);
+        for (size_t j = 0; j < count; j++) present[found[j] - before->fields] = true;
+    }
+}
+
 /* Names of columns that were dropped, or never taken, are kept: without them a column that is gone would come back as a new one. */
-static firn_status fields_of(const firn_type *type, mapping_scope before, json_t **out,
+static firn_status copy_absent(json_t *list, const firn_type *type, const firn_name_mapping *before,
+                               firn_error *error) {
+    if (before == NULL || before->field_count == 0) return FIRN_OK;
+    bool *present = firn_alloc_zeroed(before->field_count, sizeof *present);
+    if (present == NULL) return firn_fail_memory(error);
+    mark_present(type, before, present);
+    firn_status status = FIRN_OK;
+    for (size_t i = 0; status == FIRN_OK && i < before->field_count; i++) {
+        if (!present[i]) status = copy_entry(list, &before->fields[i], before, error);
+    }
+    firn_free(present);
+    return status;
+}
+
+static firn_status fields_of(const firn_type *type, const firn_name_mapping *before, json_t **out,
                              firn_error *error) {
     json_t *list = json_array();
     firn_status status = list == NULL ? firn_fail_memory(error) : FIRN_OK;
     for (size_t i = 0; status == FIRN_OK && i < type->field_count; i++) {
         status = add_field(list, &type->fields[i], before, error);
     }
-    for (size_t i = 0; status == FIRN_OK && i < before.count; i++) {
-        const firn_mapped_field *mapped = &before.fields[i];
-        if (mapped->has_field_id && has_field(type, mapped->field_id)) continue;
-        status = copy_entry(list, mapped, before, error);
-    }
+    if (status == FIRN_OK) status = copy_absent(list, type, before, error);
     if (status == FIRN_OK) {
         *out = list;
     } else {
@@ -154,10 +158,8 @@ static firn_status fields_of(const firn_type *type, mapping_scope before, json_t
 
 firn_status firn_name_mapping_for(const firn_schema *schema, const firn_name_mapping *before,
                                   char **out, firn_error *error) {
-    mapping_scope scope = {NULL, 0};
-    if (before != NULL) scope = (mapping_scope){before->fields, before->field_count};
     json_t *list = NULL;
-    FIRN_TRY(fields_of(&schema->root, scope, &list, error));
+    FIRN_TRY(fields_of(&schema->root, before, &list, error));
     firn_buffer text = firn_buffer_with_maximum(LARGEST_MAPPING);
     firn_status status = firn_json_write(list, 0, &text, error);
     json_decref(list);
@@ -169,17 +171,18 @@ firn_status firn_name_mapping_for(const firn_schema *schema, const firn_name_map
     return status;
 }
 
-static bool covers(mapping_scope scope, const firn_type *type) {
+static bool covers(const firn_name_mapping *scope, const firn_type *type) {
     for (size_t i = 0; i < type->field_count; i++) {
         const firn_field *field = &type->fields[i];
         const firn_mapped_field *own = mapped_id(scope, field->id);
-        bool named = firn_name_mapping_find(scope.fields, scope.count, field->name) != NULL;
-        if (own == NULL || !named || !covers(scope_below(own), field->type)) return false;
+        bool named = firn_name_mapping_find(scope, field->name) != NULL;
+        if (own == NULL || !named || !covers(firn_name_mapping_below(own), field->type))
+            return false;
     }
     return true;
 }
 
 bool firn_name_mapping_covers(const firn_name_mapping *mapping, const firn_schema *schema) {
     if (mapping == NULL) return false;
-    return covers((mapping_scope){mapping->fields, mapping->field_count}, &schema->root);
+    return covers(mapping, &schema->root);
 }

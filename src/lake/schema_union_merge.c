@@ -6,17 +6,12 @@
 
 /* A file's columns beside those that are there. Nothing that is there is changed: what differs is made anew. */
 
-typedef struct mapping_scope {
-    const firn_mapped_field *fields; /* NULL: the mapping says nothing here */
-    size_t count;
-} mapping_scope;
-
 /* One struct's fields while a file's are taken in. */
 typedef struct member_list {
     const firn_union_column *have;
     FIRN_VECTOR(const firn_union_column *) columns; /* those of `have` first */
     FIRN_VECTOR(const firn_union_column *) taken;   /* by column of `have`: the file's, or NULL */
-    mapping_scope scope;
+    const firn_name_mapping *scope;                 /* NULL: the mapping says nothing here */
     bool changed;
     size_t left_out;
     size_t reserved; /* of those, the ones with ids of metadata columns */
@@ -82,7 +77,7 @@ static const firn_union_column *copy_of(firn_union_merge *merge, firn_union_colu
 }
 
 static firn_status merge_column(firn_union_merge *merge, const firn_union_path *path,
-                                mapping_scope scope, const firn_union_column *have,
+                                const firn_name_mapping *scope, const firn_union_column *have,
                                 const firn_union_column *file, const firn_union_column **out);
 
 /* What the file is silent about, the table may know: bytes without an annotation, and INT96, which does not tell instants from local times. */
@@ -135,35 +130,25 @@ static firn_status merge_leaf(firn_union_merge *merge, const firn_union_path *pa
     return refuse_types(merge, path, have, file);
 }
 
-static const firn_mapped_field *mapped_name(mapping_scope scope, const char *name) {
-    return scope.fields == NULL ? NULL : firn_name_mapping_find(scope.fields, scope.count, name);
-}
-
-static const firn_mapped_field *mapped_id(mapping_scope scope, int32_t id) {
-    for (size_t i = 0; i < scope.count; i++) {
-        if (scope.fields[i].has_field_id && scope.fields[i].field_id == id) {
-            return &scope.fields[i];
-        }
-    }
-    return NULL;
-}
-
-static mapping_scope scope_below(const firn_mapped_field *mapped) {
-    if (mapped == NULL || mapped->field_count == 0) return (mapping_scope){NULL, 0};
-    return (mapping_scope){mapped->fields, mapped->field_count};
+/* The first entry with this id; NULL: none. */
+static const firn_mapped_field *mapped_id(const firn_name_mapping *scope, int32_t id) {
+    size_t count = 0;
+    const firn_mapped_field *const *found = firn_name_mapping_find_id(scope, id, &count);
+    return count == 0 ? NULL : found[0];
 }
 
 /* Lists and maps: "element", "key" and "value". */
 static firn_status merge_inner(firn_union_merge *merge, const firn_union_path *path,
-                               mapping_scope scope, const firn_union_column *have,
+                               const firn_name_mapping *scope, const firn_union_column *have,
                                const firn_union_column *file, firn_union_column *copy) {
     const firn_union_column *children[2] = {NULL, NULL};
     bool changed = false;
     for (size_t i = 0; i < have->child_count; i++) {
         const firn_union_column *mine = have->children[i];
         firn_union_path below = {.parent = path, .name = mine->name, .nullable = true};
-        FIRN_TRY(merge_column(merge, &below, scope_below(mapped_name(scope, mine->name)), mine,
-                              file->children[i], &children[i]));
+        FIRN_TRY(merge_column(merge, &below,
+                              firn_name_mapping_below(firn_name_mapping_find(scope, mine->name)),
+                              mine, file->children[i], &children[i]));
         changed = changed || children[i] != mine;
     }
     if (!changed) return FIRN_OK;
@@ -212,11 +197,11 @@ static firn_status check_id(firn_union_merge *merge, const firn_union_path *path
 }
 
 static firn_status merge_members(firn_union_merge *merge, const firn_union_path *path,
-                                 mapping_scope scope, const firn_union_column *have,
+                                 const firn_name_mapping *scope, const firn_union_column *have,
                                  const firn_union_column *file, firn_union_column *copy);
 
 static firn_status merge_content(firn_union_merge *merge, const firn_union_path *path,
-                                 mapping_scope scope, const firn_union_column *have,
+                                 const firn_name_mapping *scope, const firn_union_column *have,
                                  const firn_union_column *file, firn_union_column *copy) {
     bool nested = firn_type_is_nested(have->kind);
     if (nested || firn_type_is_nested(file->kind)) {
@@ -253,7 +238,7 @@ static firn_status give_type(firn_union_merge *merge, const firn_union_path *pat
 }
 
 static firn_status merge_column(firn_union_merge *merge, const firn_union_path *path,
-                                mapping_scope scope, const firn_union_column *have,
+                                const firn_name_mapping *scope, const firn_union_column *have,
                                 const firn_union_column *file, const firn_union_column **out) {
     *out = have;
     FIRN_TRY(check_id(merge, path, have, file));
@@ -305,7 +290,7 @@ static firn_status leave_out(firn_union_merge *merge, member_list *members,
 static firn_status check_name(firn_union_merge *merge, const member_list *members,
                               const firn_union_path *path, const firn_union_column *have) {
     if (strcmp(path->name, have->name) == 0) return FIRN_OK;
-    const firn_mapped_field *mapped = mapped_name(members->scope, path->name);
+    const firn_mapped_field *mapped = firn_name_mapping_find(members->scope, path->name);
     if (mapped != NULL && mapped->has_field_id && mapped->field_id == have->id) return FIRN_OK;
     if (have->base != NULL) {
         const char *written = firn_parquet_column_name(have->name, merge->schemas->scratch);
@@ -349,7 +334,7 @@ static firn_status place_by_id(firn_union_merge *merge, member_list *members,
 static firn_status place_by_name(firn_union_merge *merge, member_list *members,
                                  const firn_union_path *path, const firn_union_column *file,
                                  size_t *place, bool *left_out) {
-    const firn_mapped_field *mapped = mapped_name(members->scope, file->name);
+    const firn_mapped_field *mapped = firn_name_mapping_find(members->scope, file->name);
     if (mapped == NULL) {
         *place = find_by_name(members->have, file->name);
         return FIRN_OK;
@@ -417,10 +402,11 @@ static firn_status merge_member(firn_union_merge *merge, member_list *members, s
     if (!nullable && !firn_type_is_nested(file->kind)) {
         FIRN_TRY(firn_vector_push(&merge->required, merge->error, file->leaf));
     }
-    const firn_mapped_field *mapped = file->id < 0 ? mapped_name(members->scope, file->name) : NULL;
+    const firn_mapped_field *mapped =
+        file->id < 0 ? firn_name_mapping_find(members->scope, file->name) : NULL;
     if (mapped == NULL && have->id >= 0) mapped = mapped_id(members->scope, have->id);
     const firn_union_column *merged = NULL;
-    FIRN_TRY(merge_column(merge, &path, scope_below(mapped), have, file, &merged));
+    FIRN_TRY(merge_column(merge, &path, firn_name_mapping_below(mapped), have, file, &merged));
     members->changed = members->changed || merged != have;
     members->columns.items[place] = merged;
     return FIRN_OK;
@@ -488,7 +474,7 @@ static firn_status take_members(firn_union_merge *merge, const firn_union_path *
 
 /* Fields of structs, by id or name, in the order in which they came. */
 static firn_status merge_members(firn_union_merge *merge, const firn_union_path *path,
-                                 mapping_scope scope, const firn_union_column *have,
+                                 const firn_name_mapping *scope, const firn_union_column *have,
                                  const firn_union_column *file, firn_union_column *copy) {
     member_list members = {.have = have, .scope = scope};
     firn_status status = take_members(merge, path, &members, file);
@@ -506,10 +492,7 @@ static firn_status merge_members(firn_union_merge *merge, const firn_union_path 
 firn_status firn_union_merge_file(firn_union_merge *merge, const firn_union_column *file,
                                   const firn_union_column **out) {
     firn_schema_union *schemas = merge->schemas;
-    mapping_scope scope = {NULL, 0};
-    if (schemas->mapping != NULL && schemas->mapping->field_count > 0) {
-        scope = (mapping_scope){schemas->mapping->fields, schemas->mapping->field_count};
-    }
+    const firn_name_mapping *scope = firn_name_mapping_scope(schemas->mapping);
     firn_union_column copy = *schemas->root;
     FIRN_TRY(merge_members(merge, NULL, scope, schemas->root, file, &copy));
     *out = schemas->root;

@@ -18,18 +18,46 @@ static void found_by_name(void **state) {
     firn_arena *arena = firn_arena_new();
     check_ok(parse(mapping_text, arena, &mapping, &error), &error);
     assert_int_equal(mapping->field_count, 4);
-    const firn_mapped_field *field =
-        firn_name_mapping_find(mapping->fields, mapping->field_count, "record_id");
+    const firn_mapped_field *field = firn_name_mapping_find(mapping, "record_id");
     assert_true(field->has_field_id);
     assert_int_equal(field->field_id, 1);
-    field = firn_name_mapping_find(mapping->fields, mapping->field_count, "ignored");
+    field = firn_name_mapping_find(mapping, "ignored");
     assert_false(field->has_field_id);
-    field = firn_name_mapping_find(mapping->fields, mapping->field_count, "location");
-    const firn_mapped_field *child =
-        firn_name_mapping_find(field->fields, field->field_count, "a.b");
+    field = firn_name_mapping_find(mapping, "location");
+    const firn_mapped_field *child = firn_name_mapping_find(field->below, "a.b");
     assert_int_equal(child->field_id, 5);
-    assert_null(firn_name_mapping_find(mapping->fields, mapping->field_count, "a.b"));
-    assert_null(firn_name_mapping_find(mapping->fields, mapping->field_count, "ID"));
+    assert_null(firn_name_mapping_find(mapping, "a.b"));
+    assert_null(firn_name_mapping_find(mapping, "ID"));
+    firn_arena_free(arena);
+}
+
+/* What stands first counts, whatever order lies behind finding it. */
+static void found_first(void **state) {
+    (void)state;
+    firn_error error = {0};
+    const firn_name_mapping *mapping = NULL;
+    size_t count = 0;
+    firn_arena *arena = firn_arena_new();
+    check_ok(parse("[{\"field-id\":9,\"names\":[\"z\",\"b\"]},{\"names\":[\"a\"]},{\"field-id\":3,"
+                   "\"names\":[\"b\",\"a\",\"c\"]},{\"field-id\":9,\"names\":[\"z\",\"y\"]}]",
+                   arena, &mapping, &error),
+             &error);
+    const firn_mapped_field *fields = mapping->fields;
+    assert_ptr_equal(firn_name_mapping_find(mapping, "a"), &fields[1]);
+    assert_ptr_equal(firn_name_mapping_find(mapping, "b"), &fields[0]);
+    assert_ptr_equal(firn_name_mapping_find(mapping, "c"), &fields[2]);
+    assert_ptr_equal(firn_name_mapping_find(mapping, "y"), &fields[3]);
+    assert_ptr_equal(firn_name_mapping_find(mapping, "z"), &fields[0]);
+    assert_null(firn_name_mapping_find(mapping, "zz"));
+    assert_null(firn_name_mapping_find(NULL, "a"));
+    const firn_mapped_field *const *found = firn_name_mapping_find_id(mapping, 9, &count);
+    assert_int_equal(count, 2);
+    assert_ptr_equal(found[0], &fields[0]);
+    assert_ptr_equal(found[1], &fields[3]);
+    firn_name_mapping_find_id(mapping, 0, &count);
+    assert_int_equal(count, 0);
+    firn_name_mapping_find_id(mapping, 10, &count);
+    assert_int_equal(count, 0);
     firn_arena_free(arena);
 }
 
@@ -91,9 +119,8 @@ static void failing_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_by_name),
-        cmocka_unit_test(malformed),
-        cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(found_by_name),  cmocka_unit_test(found_first),
+        cmocka_unit_test(malformed),      cmocka_unit_test(deep_nesting),
         cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -231,6 +231,43 @@ static void allocations(void **state) {
     firn_arena_free(w.arena);
 }
 
+#define MANY 5000
+
+/* Minutes, where the time grows with the cube of the columns. */
+static void many_columns(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_buffer texts[3];
+    for (size_t i = 0; i < 3; i++) texts[i] = firn_buffer_with_maximum((size_t)16 << 20);
+    for (int i = 0; i < MANY; i++) {
+        const char *comma = i == 0 ? "" : ",";
+        check_ok(firn_buffer_printf(&texts[0], &error,
+                                    "%s{\"id\": %d, \"name\": \"c%d\", \"required\": false, "
+                                    "\"type\": \"long\"}",
+                                    i == 0 ? "{\"type\": \"struct\", \"fields\": [" : ",", i + 1,
+                                    i),
+                 &error);
+        check_ok(firn_buffer_printf(&texts[1], &error, "%s{\"field-id\": %d, \"names\": [\"c%d\"]}",
+                                    i == 0 ? "[" : comma, i + 1, i),
+                 &error);
+        check_ok(firn_buffer_printf(&texts[2], &error, "optional int32 c%d; ", MANY - 1 - i),
+                 &error);
+    }
+    check_ok(firn_buffer_append_text(&texts[0], "]}", &error), &error);
+    check_ok(firn_buffer_append_text(&texts[1], "]", &error), &error);
+    char *schema = firn_buffer_take_text(&texts[0]);
+    char *mapping = firn_buffer_take_text(&texts[1]);
+    char *file = firn_buffer_take_text(&texts[2]);
+    world w = world_of(schema, mapping, file);
+    check_ok(find_columns(&w, &error), &error);
+    for (int i = 0; i < MANY; i++) assert_int_equal(w.columns.field_ids[i], MANY - i);
+    firn_arena_free(w.arena);
+    firn_free(schema);
+    firn_free(mapping);
+    firn_free(file);
+    for (size_t i = 0; i < 3; i++) firn_buffer_release(&texts[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_id_and_by_name),
@@ -240,6 +277,7 @@ int main(void) {
         cmocka_unit_test(what_a_file_lacks),
         cmocka_unit_test(refusals),
         cmocka_unit_test(keys),
+        cmocka_unit_test(many_columns),
         cmocka_unit_test(allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
