@@ -217,6 +217,7 @@ static firn_status fill_request(lake_request *request, const firn_invocation *in
     options->unit_property = setting(given->unit_property, lake, "unit-property");
     options->skip_bad = given->skip_bad || (skip != NULL && strcmp(skip, "true") == 0);
     options->rebuild_ledger = given->rebuild_ledger;
+    options->force = given->force;
     options->pool = invocation->pool;
     FIRN_TRY(take_numbers(options, given, lake, error));
     FIRN_TRY(take_properties(request, given, lake, error));

@@ -224,9 +224,30 @@ static void add_failure(firn_section *root, firn_status status, const firn_error
     firn_section_add(section, "retryable", NULL, firn_cell_boolean(failure->retryable));
 }
 
+static void add_changed_units(firn_section *root, const firn_sync_result *result) {
+    static const firn_column json[] = {{"unit", NULL}, {"rows", NULL}, {"rows_now", NULL}};
+    static const firn_column text[] = {
+        {NULL, "unit"}, {NULL, "rows added"}, {NULL, "rows by the manifest"}};
+    firn_report *report = firn_section_report(root);
+    size_t count = result->changed_units.count;
+    firn_rows *all = firn_section_rows(root, "changed_units", "", json, 3, NULL);
+    firn_rows *some = NULL;
+    if (count > 0)
+        some = firn_section_rows(root, NULL, "Units of other rows by now", text, 3, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const firn_sync_changed_unit *unit = &result->changed_units.items[i];
+        const firn_cell cells[] = {copied(report, unit->unit), firn_cell_integer(unit->rows),
+                                   firn_cell_integer(unit->rows_now)};
+        firn_rows_add(all, cells);
+        if (i < LONGEST_LIST) firn_rows_add(some, cells);
+    }
+    if (count > LONGEST_LIST) firn_section_line(root, "  and %zu more", count - LONGEST_LIST);
+}
+
 static bool is_nothing(const firn_sync_result *result) {
     return result->files_added == 0 && result->commits.count == 0 && result->bad.count == 0 &&
-           result->replaced.count == 0 && result->missing.count == 0 && !result->creates;
+           result->replaced.count == 0 && result->missing.count == 0 &&
+           result->changed_units.count == 0 && !result->creates;
 }
 
 static void add_closing(firn_section *root, const firn_sync_result *result, bool preview,
@@ -261,6 +282,7 @@ void firn_report_sync(firn_section *root, const char *table, const firn_sync_res
     add_shape(root, result, result->creates || result->evolves);
     add_columns(root, result);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) add_findings(root, &lists[i]);
+    add_changed_units(root, result);
     add_ignored(root, result);
     add_commits(root, result);
     if (status != FIRN_OK) add_failure(root, status, failure);

@@ -80,8 +80,10 @@ const firn_option firn_option_table[] = {
      "the file to write; with --target, OUT.parquet stands for OUT-00001.parquet and so on"},
     {"target", 0, FIRN_OPTION_BYTES, MEMBER(merge_target_bytes), FIRN_OPTIONS_MERGE, "BYTES",
      "write as many files as it takes to make each about so large; without it one"},
-    {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE, NULL,
-     "replace files to write that are there already"},
+    {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE | FIRN_OPTIONS_LAKE, NULL,
+     "parquet merge: replace files to write that are there already; sync --on-missing delete: also "
+     "where more than half of what was added from the source (ten files or more, or all of it) is "
+     "gone"},
     {"compression", 0, FIRN_OPTION_TEXT, MEMBER(compression), FIRN_OPTIONS_MERGE, "CODEC[:LEVEL]",
      "zstd, snappy, gzip, brotli, lz4_raw or none, as in zstd:9; without it what most of the input "
      "has"},

@@ -10,6 +10,7 @@ void firn_sync_result_release(firn_sync_result *result) {
     firn_vector_release(&result->bad);
     firn_vector_release(&result->replaced);
     firn_vector_release(&result->missing);
+    firn_vector_release(&result->changed_units);
     firn_vector_release(&result->ignored);
     firn_vector_release(&result->surprises);
     firn_vector_release(&result->commits);
@@ -18,10 +19,13 @@ void firn_sync_result_release(firn_sync_result *result) {
     *result = (firn_sync_result){0};
 }
 
-static firn_status list_source(firn_sync_work *work, firn_error *error) {
+firn_status firn_sync_list(firn_sync_work *work, firn_error *error) {
+    if (work->listing.arena != NULL) firn_lake_listing_release(&work->listing);
+    work->result->ignored.count = 0;
     firn_status status = firn_lake_list(work->storage, work->options->pool, &work->options->source,
                                         &work->listing, error);
-    if (status == FIRN_INVALID && work->options->source.kind == FIRN_LAKE_MANIFEST) {
+    bool broken = status == FIRN_INVALID || status == FIRN_CORRUPT || status == FIRN_LIMIT;
+    if (broken && work->options->source.kind == FIRN_LAKE_MANIFEST) {
         /* What the manifest says is wrong, not what was asked for. */
         status = FIRN_BLOCKED;
         if (error != NULL) error->code = status;
@@ -54,10 +58,9 @@ static firn_status read_footers(firn_sync_work *work, firn_error *error) {
 }
 
 static firn_status run(firn_sync_work *work, firn_error *error) {
-    /* What arrives after the listing is the next run's. */
     FIRN_TRY(firn_lake_layout_new(work->options->rules, work->options->rule_count, &work->layout,
                                   error));
-    FIRN_TRY(list_source(work, error));
+    FIRN_TRY(firn_sync_list(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
     FIRN_TRY(firn_sync_load_ledger(work, error));
     if (work->ledger != NULL) {

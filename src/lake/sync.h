@@ -38,6 +38,7 @@ typedef struct firn_sync_options {
     const char *unit_property; /**< NULL: none kept up; one that is found is adopted all the same */
     firn_lake_policy on_replaced, on_missing;
     bool skip_bad, rebuild_ledger;
+    bool force; /**< on_missing DELETE: also where most of what was added is gone */
     int64_t memory_bytes, lock_timeout_ms;
     firn_pool *pool;
 } firn_sync_options;
@@ -55,6 +56,13 @@ typedef struct firn_sync_finding {
     size_t snapshots;
     const int64_t *snapshot_ids;
 } firn_sync_finding;
+
+/** A unit that was added whole, of which the manifest counts other rows now. */
+typedef struct firn_sync_changed_unit {
+    const char *unit;
+    int64_t rows;     /**< that were added */
+    int64_t rows_now; /**< by the manifest */
+} firn_sync_changed_unit;
 
 typedef struct firn_sync_commit {
     int64_t snapshot_id, sequence_number;
@@ -78,6 +86,7 @@ typedef struct firn_sync_result {
     size_t ledger_segments, ledger_entries;
     size_t footers_read;
     FIRN_VECTOR(firn_sync_finding) bad, replaced, missing;
+    FIRN_VECTOR(firn_sync_changed_unit) changed_units; /**< on_replaced ERROR: BLOCKED */
     FIRN_VECTOR(firn_lake_ignored) ignored;
     FIRN_VECTOR(firn_schema_surprise) surprises;
     FIRN_VECTOR(firn_sync_commit) commits;
@@ -86,7 +95,7 @@ typedef struct firn_sync_result {
 /**
  * One run. `acts` false: looks at everything and changes nothing; it fails where a run would. `catalog` NULL: there is none yet, so no table (only for a preview). Release `out` also after a failure: it says how far the run came.
  * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, a location that won't do. UNSAFE:
- * the ledger is lost. CONFLICT, COMMIT_UNKNOWN as for any commit.
+ * the ledger is lost, or so much of the source is gone that it is more likely not there at all. CONFLICT, COMMIT_UNKNOWN as for any commit.
  */
 firn_status firn_sync_run(firn_catalog *catalog, firn_storage *storage, firn_table_name name,
                           const char *display_name, const char *warehouse,

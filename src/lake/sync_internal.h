@@ -61,6 +61,8 @@ typedef struct firn_sync_work {
     firn_arena *arena; /**< for the run */
 
     firn_lake_listing listing;
+    bool listed_again;    /**< after the ledger was loaded */
+    size_t found_entries; /**< of the ledger, that the listing has */
     firn_lake_layout *layout;
     firn_table *table; /**< NULL: not there (yet) */
     firn_journal *journal;
@@ -110,6 +112,19 @@ firn_status firn_sync_create(firn_sync_work *work, firn_error *error);
 /** Brings schema and name mapping of the table to what is planned. CONFLICT: the table has moved on, plan anew. */
 firn_status firn_sync_update_table(firn_sync_work *work, firn_error *error);
 
+/* sync.c */
+/** Lists the source, in place of what was listed before. */
+firn_status firn_sync_list(firn_sync_work *work, firn_error *error);
+
+/* sync_missing.c */
+/** Notes entries of the ledger that the source speaks of and has no more; `seen`: one per entry, that the listing has it. */
+firn_status firn_sync_find_missing(firn_sync_work *work, const uint8_t *seen, firn_error *error);
+/** Looks again, right before the commit: whether the ledger, as it is by now, has the same entry and the file is still not there. */
+firn_status firn_sync_still_missing(const firn_sync_work *work, const firn_ledger_entry *entry,
+                                    bool *out, firn_error *error);
+/** Whether no other run has given up or added the file since `entry` was copied. */
+bool firn_sync_still_added(const firn_sync_work *work, const firn_ledger_entry *entry);
+
 /* sync_plan.c */
 /** Loads the ledger, with what is adopted. */
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error);
@@ -123,6 +138,11 @@ firn_ledger_entry firn_sync_entry_of(const firn_sync_work *work, const firn_lake
 /** A copy that lives as long as the result; NULL for NULL, or when memory is out. */
 const char *firn_sync_keep(firn_sync_work *work, const char *text);
 const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file *file);
+/** A copy of an entry that lives as long as the result: the ledger is loaded anew after each commit. */
+firn_status firn_sync_copy_entry(firn_sync_work *work, const firn_ledger_entry *entry,
+                                 firn_ledger_entry *out, firn_error *error);
+/** Rows of a unit's files as the ledger has them. False: not known of all. */
+bool firn_sync_rows_of_unit(const firn_sync_work *work, const firn_lake_unit *unit, int64_t *out);
 
 /* sync_live.c */
 /** A live file that is the same as one asked for. */

@@ -11,6 +11,18 @@ const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file
     return file->unit == FIRN_LAKE_NO_UNIT ? NULL : work->listing.units[file->unit].name;
 }
 
+bool firn_sync_rows_of_unit(const firn_sync_work *work, const firn_lake_unit *unit, int64_t *out) {
+    *out = 0;
+    for (size_t i = 0; i < unit->file_count; i++) {
+        const firn_lake_file *file = &work->listing.files[unit->first_file + i];
+        const firn_ledger_entry *entry =
+            work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, file->location);
+        if (entry == NULL || entry->removed || entry->rows < 0) return false;
+        if (__builtin_add_overflow(*out, entry->rows, out)) return false;
+    }
+    return true;
+}
+
 firn_ledger_entry firn_sync_entry_of(const firn_sync_work *work, const firn_lake_file *file,
                                      int64_t rows) {
     return (firn_ledger_entry){
@@ -92,9 +104,8 @@ const char *firn_sync_keep(firn_sync_work *work, const char *text) {
     return text == NULL ? NULL : firn_arena_strdup(work->result->arena, text);
 }
 
-/* The ledger is loaded anew after each commit. */
-static firn_status copy_entry(firn_sync_work *work, const firn_ledger_entry *entry,
-                              firn_ledger_entry *out, firn_error *error) {
+firn_status firn_sync_copy_entry(firn_sync_work *work, const firn_ledger_entry *entry,
+                                 firn_ledger_entry *out, firn_error *error) {
     *out = *entry;
     out->location = firn_sync_keep(work, entry->location);
     out->unit = firn_sync_keep(work, entry->unit);
@@ -115,10 +126,30 @@ static firn_status add_replaced(firn_sync_work *work, const firn_lake_file *file
                                  .reason = reason};
     firn_ledger_entry copy = {0};
     if (finding.location == NULL) return firn_fail_memory(error);
-    FIRN_TRY(copy_entry(work, entry, &copy, error));
+    FIRN_TRY(firn_sync_copy_entry(work, entry, &copy, error));
     FIRN_TRY(firn_vector_push(&work->result->replaced, error, finding));
     FIRN_TRY(firn_vector_push(&work->replaced_files, error, file));
     return firn_vector_push(&work->replaced_entries, error, copy);
+}
+
+/* The entry may be that of a run which saw the file later than our listing did. */
+static firn_status look_again(const firn_sync_work *work, const firn_lake_file **file,
+                              firn_error *error) {
+    firn_storage_stat stat = {0};
+    firn_status status = firn_storage_stat_file(work->storage, (*file)->location, &stat, error);
+    if (status == FIRN_NOT_FOUND) {
+        /* Gone since it was listed: what comes next says so. */
+        if (error != NULL) firn_error_clear(error);
+        return FIRN_OK;
+    }
+    FIRN_TRY(status);
+    firn_lake_file *fresh = firn_arena_alloc(work->arena, 1, sizeof *fresh);
+    if (fresh == NULL) return firn_fail_memory(error);
+    *fresh = **file;
+    fresh->size = (int64_t)stat.size;
+    fresh->modified_ns = stat.modified_ns;
+    *file = fresh;
+    return FIRN_OK;
 }
 
 static firn_status classify_file(firn_sync_work *work, size_t index, const firn_map *units,
@@ -134,6 +165,10 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
     }
     classes->seen[firn_ledger_position(work->ledger, entry)] = 1;
     const char *differs = difference(work, file, entry);
+    if (differs != NULL) {
+        FIRN_TRY(look_again(work, &file, error));
+        differs = difference(work, file, entry);
+    }
     if (entry->removed) {
         /* Given up as it is now; once it changes again it is a new file. */
         bool same = entry->size >= 0 && differs == NULL;
@@ -226,65 +261,6 @@ out:
     return status;
 }
 
-/* --- files that are gone ----------------------------------------------------------------------- */
-
-static bool below_a_root(const firn_sync_work *work, const char *location) {
-    const firn_lake_source *source = &work->options->source;
-    if (source->kind == FIRN_LAKE_PATHS) {
-        for (size_t i = 0; i < source->location_count; i++) {
-            if (firn_lake_locations_overlap(source->locations[i], location)) return true;
-        }
-        return false;
-    }
-    /* The fixed part of a pattern: up to the last slash before its first special character. */
-    const char *pattern = source->locations[0];
-    size_t length = strcspn(pattern, "*?[{");
-    while (length > 0 && pattern[length - 1] != '/') length--;
-    char *fixed = length == 0 ? firn_strdup(".") : firn_strndup(pattern, length);
-    bool below = fixed != NULL && firn_lake_locations_overlap(fixed, location);
-    firn_free(fixed);
-    return below;
-}
-
-/* A source speaks of what it could have listed, no more: a table may have files of several sources. */
-static firn_status speaks_of(const firn_sync_work *work, const firn_ledger_entry *entry, bool *out,
-                             firn_error *error) {
-    *out = false;
-    switch (work->options->source.kind) {
-    case FIRN_LAKE_MANIFEST: *out = entry->unit != NULL; return FIRN_OK;
-    case FIRN_LAKE_LIST: *out = entry->unit == NULL; return FIRN_OK;
-    case FIRN_LAKE_PATHS: *out = below_a_root(work, entry->location); return FIRN_OK;
-    case FIRN_LAKE_GLOB: break;
-    }
-    if (!below_a_root(work, entry->location)) return FIRN_OK;
-    /* Another pattern may have named it. */
-    firn_storage_stat stat = {0};
-    firn_status status = firn_storage_stat_file(work->storage, entry->location, &stat, error);
-    if (status != FIRN_NOT_FOUND) return status;
-    if (error != NULL) firn_error_clear(error);
-    *out = true;
-    return FIRN_OK;
-}
-
-static firn_status find_missing(firn_sync_work *work, const file_classes *classes,
-                                firn_error *error) {
-    if (work->options->once || !work->listing.complete || work->ledger == NULL) return FIRN_OK;
-    for (size_t i = 0; i < firn_ledger_count(work->ledger); i++) {
-        const firn_ledger_entry *entry = firn_ledger_at(work->ledger, i);
-        bool ours = false;
-        if (classes->seen[i] != 0 || entry->removed) continue;
-        FIRN_TRY(speaks_of(work, entry, &ours, error));
-        if (!ours) continue;
-        firn_ledger_entry copy = {0};
-        FIRN_TRY(copy_entry(work, entry, &copy, error));
-        firn_sync_finding finding = {
-            .location = copy.location, .unit = copy.unit, .reason = "the source has it no more"};
-        FIRN_TRY(firn_vector_push(&work->result->missing, error, finding));
-        FIRN_TRY(firn_vector_push(&work->missing_entries, error, copy));
-    }
-    return FIRN_OK;
-}
-
 /* --- what to read, and in which commits -------------------------------------------------------- */
 
 static bool is_pending_unit(const firn_sync_work *work, const firn_lake_unit *unit,
@@ -297,6 +273,21 @@ static bool is_pending_unit(const firn_sync_work *work, const firn_lake_unit *un
 
 static void take_file(firn_sync_work *work, const firn_lake_file *file) {
     work->files[work->new_count++] = *file;
+}
+
+/* Files that were replaced are told of by themselves. */
+static firn_status compare_rows(firn_sync_work *work, const file_classes *classes,
+                                const firn_lake_unit *unit, firn_error *error) {
+    int64_t rows = 0;
+    for (size_t i = 0; i < unit->file_count; i++) {
+        if (classes->of[unit->first_file + i] == CLASS_REPLACED) return FIRN_OK;
+    }
+    bool known = unit->rows >= 0 && firn_sync_rows_of_unit(work, unit, &rows);
+    if (!known || unit->file_count == 0 || rows == unit->rows) return FIRN_OK;
+    firn_sync_changed_unit changed = {
+        .unit = firn_sync_keep(work, unit->name), .rows = rows, .rows_now = unit->rows};
+    if (changed.unit == NULL) return firn_fail_memory(error);
+    return firn_vector_push(&work->result->changed_units, error, changed);
 }
 
 static firn_status choose_units(firn_sync_work *work, const file_classes *classes,
@@ -313,6 +304,7 @@ static firn_status choose_units(firn_sync_work *work, const file_classes *classe
         }
         if (!is_pending_unit(work, unit, fresh)) {
             work->result->units_known++;
+            FIRN_TRY(compare_rows(work, classes, unit, error));
             continue;
         }
         work->result->units_pending++;
@@ -381,7 +373,7 @@ static void count_classes(firn_sync_work *work, const file_classes *classes) {
     }
 }
 
-firn_status firn_sync_classify(firn_sync_work *work, firn_error *error) {
+static firn_status classify(firn_sync_work *work, bool *again, firn_error *error) {
     firn_status status = FIRN_OK;
     size_t known = work->ledger == NULL ? 0 : firn_ledger_count(work->ledger);
     file_classes classes = {firn_alloc_zeroed(work->listing.file_count + 1, 1),
@@ -397,7 +389,11 @@ firn_status firn_sync_classify(firn_sync_work *work, firn_error *error) {
     for (size_t i = 0; i < work->listing.file_count; i++) {
         FIRN_CHECK(classify_file(work, i, units, &classes, error));
     }
-    FIRN_CHECK(find_missing(work, &classes, error));
+    FIRN_CHECK(firn_sync_find_missing(work, classes.seen, error));
+    if (work->result->missing.count > 0 && !work->listed_again) {
+        work->listed_again = *again = true;
+        goto out;
+    }
     FIRN_CHECK(look_at_live(work, &classes, error));
     count_classes(work, &classes);
     FIRN_CHECK(choose(work, &classes, error));
@@ -406,6 +402,17 @@ out:
     firn_free(classes.of);
     firn_free(classes.seen);
     return status;
+}
+
+firn_status firn_sync_classify(firn_sync_work *work, firn_error *error) {
+    bool again = false;
+    FIRN_TRY(classify(work, &again, error));
+    if (!again) return FIRN_OK;
+    /* The source was listed before the ledger was read, and another run may have added files in between: they look gone. What a listing from after the ledger lacks is gone. */
+    work->result->replaced.count = work->result->missing.count = 0;
+    work->replaced_files.count = work->replaced_entries.count = work->missing_entries.count = 0;
+    FIRN_TRY(firn_sync_list(work, error));
+    return classify(work, &again, error);
 }
 
 /* --- when others were faster ------------------------------------------------------------------- */

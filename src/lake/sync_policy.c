@@ -8,46 +8,97 @@
 
 typedef FIRN_VECTOR(firn_sync_finding) findings;
 
-static firn_status refuse(const firn_sync_work *work, const char *what, const char *option,
-                          const firn_sync_finding *first, size_t count, firn_error *error) {
-    return firn_fail(error, FIRN_BLOCKED,
-                     "table %s: %zu file%s %s, the first: %s (%s); nothing was done. --on-%s says "
-                     "what to do",
-                     work->display_name, count, count == 1 ? "" : "s", what, first->location,
-                     first->reason, option);
-}
-
 static void set_done(firn_sync_finding *items, size_t count, const char *done) {
     for (size_t i = 0; i < count; i++) {
         if (items[i].done == NULL) items[i].done = done;
     }
 }
 
-/* A folder that isn't mounted looks like one that was emptied. */
-static firn_status refuse_empty_source(const firn_sync_work *work, firn_error *error) {
-    if (work->listing.file_count > 0 || work->options->on_missing != FIRN_LAKE_DELETE) {
+/* What is wrong by policy, one part after another. */
+typedef struct complaint {
+    firn_buffer text;
+    const char *options[2]; /* that say what to do */
+    size_t option_count;
+} complaint;
+
+static firn_status begin_part(complaint *all, const char *option, firn_error *error) {
+    const char *last = all->option_count == 0 ? NULL : all->options[all->option_count - 1];
+    if (last != NULL) FIRN_TRY(firn_buffer_append_text(&all->text, "; ", error));
+    if (last == NULL || strcmp(last, option) != 0) all->options[all->option_count++] = option;
+    return FIRN_OK;
+}
+
+static firn_status add_files(complaint *all, const char *what, const char *option,
+                             const firn_sync_finding *first, size_t count, firn_error *error) {
+    if (count == 0) return FIRN_OK;
+    FIRN_TRY(begin_part(all, option, error));
+    return firn_buffer_printf(&all->text, error, "%zu file%s %s, the first: %s (%s)", count,
+                              count == 1 ? "" : "s", what, first->location, first->reason);
+}
+
+static firn_status add_units(complaint *all, const firn_sync_result *result, firn_error *error) {
+    if (result->changed_units.count == 0) return FIRN_OK;
+    const firn_sync_changed_unit *first = &result->changed_units.items[0];
+    FIRN_TRY(begin_part(all, "replaced", error));
+    FIRN_TRY(firn_buffer_printf(&all->text, error,
+                                "unit %s was added with %lld rows, the manifest says %lld",
+                                first->unit, (long long)first->rows, (long long)first->rows_now));
+    if (result->changed_units.count == 1) return FIRN_OK;
+    return firn_buffer_printf(&all->text, error, " (and %zu more such units)",
+                              result->changed_units.count - 1);
+}
+
+static firn_status refuse_all(const firn_sync_work *work, complaint *all, firn_error *error) {
+    const firn_sync_result *result = work->result;
+    if (work->options->on_replaced == FIRN_LAKE_ERROR) {
+        FIRN_TRY(add_files(all, "replaced since added", "replaced", result->replaced.items,
+                           result->replaced.count, error));
+        FIRN_TRY(add_units(all, result, error));
+    }
+    if (work->options->on_missing == FIRN_LAKE_ERROR) {
+        FIRN_TRY(add_files(all, "added before and gone now", "missing", result->missing.items,
+                           result->missing.count, error));
+    }
+    if (all->option_count == 0) return FIRN_OK;
+    FIRN_TRY(firn_buffer_append_byte(&all->text, '\0', error));
+    bool both = all->option_count == 2;
+    return firn_fail(error, FIRN_BLOCKED, "table %s: %s; nothing was done. --on-%s%s%s what to do",
+                     work->display_name, (const char *)all->text.data, all->options[0],
+                     both ? " and --on-" : " says", both ? "missing say" : "");
+}
+
+static firn_status refuse(const firn_sync_work *work, firn_error *error) {
+    complaint all = {.text = firn_buffer_with_maximum((size_t)1 << 20)};
+    firn_status status = refuse_all(work, &all, error);
+    firn_buffer_release(&all.text);
+    return status;
+}
+
+#define MANY_MISSING 10
+
+/* A folder that isn't mounted looks like one that was emptied, a manifest that was cut off like one of a smaller lake. */
+static firn_status refuse_many_missing(const firn_sync_work *work, firn_error *error) {
+    const firn_sync_result *result = work->result;
+    size_t missing = result->missing.count, known = missing + work->found_entries;
+    if (missing == 0 || work->options->on_missing != FIRN_LAKE_DELETE || work->options->force) {
         return FIRN_OK;
     }
+    bool empty = work->listing.file_count == 0;
+    bool many = work->found_entries == 0 || (missing >= MANY_MISSING && missing > known / 2);
+    if (!empty && !many) return FIRN_OK;
     return firn_fail(error, FIRN_UNSAFE,
-                     "table %s: the source has no file at all, and %zu were added from it, the "
-                     "first: %s; nothing was deleted. If the source is there and is meant to be "
-                     "empty, --on-missing report goes on without",
-                     work->display_name, work->result->missing.count,
-                     work->result->missing.items[0].location);
+                     "table %s: %sof %zu files that were added from the source %zu are gone, the "
+                     "first: %s; nothing was deleted. --force deletes their rows, if that is what "
+                     "is meant; --on-missing report goes on without",
+                     work->display_name, empty ? "the source has no file at all: " : "", known,
+                     missing, result->missing.items[0].location);
 }
 
 firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {
     firn_sync_result *result = work->result;
     if (work->table != NULL) FIRN_TRY(firn_sync_find_snapshots(work, error));
-    if (result->replaced.count > 0 && work->options->on_replaced == FIRN_LAKE_ERROR) {
-        return refuse(work, "replaced since added", "replaced", result->replaced.items,
-                      result->replaced.count, error);
-    }
-    if (result->missing.count > 0 && work->options->on_missing == FIRN_LAKE_ERROR) {
-        return refuse(work, "added before and gone now", "missing", result->missing.items,
-                      result->missing.count, error);
-    }
-    if (result->missing.count > 0) FIRN_TRY(refuse_empty_source(work, error));
+    FIRN_TRY(refuse(work, error));
+    FIRN_TRY(refuse_many_missing(work, error));
     if (work->options->on_replaced == FIRN_LAKE_REPORT) {
         set_done(result->replaced.items, result->replaced.count, "reported");
     }
@@ -147,30 +198,52 @@ static void count_stale_deletes(policy_run *run) {
     }
 }
 
-static firn_status choose_removed(policy_run *run, firn_error *error) {
+/* What was found when the run began may have been settled by another one since. */
+static firn_status choose_replaced(policy_run *run, size_t index, firn_error *error) {
     firn_sync_work *work = run->work;
+    const firn_ledger_entry *old = &work->replaced_entries.items[index];
+    bool overwrite = work->options->on_replaced == FIRN_LAKE_OVERWRITE;
+    firn_sync_fact *fact = overwrite ? &work->facts[work->new_count + index] : NULL;
+    bool settled = !firn_sync_still_added(work, old);
+    if (settled && fact != NULL && fact->state == FIRN_SYNC_PENDING) {
+        fact->state = FIRN_SYNC_TAKEN;
+    }
+    if (settled || (fact != NULL && fact->state == FIRN_SYNC_BAD)) {
+        work->result->replaced.items[index].done = "left out";
+        return FIRN_OK;
+    }
+    FIRN_TRY(remove_file(run, old, "replaced", error));
+    firn_ledger_entry entry =
+        firn_sync_entry_of(work, work->replaced_files.items[index], overwrite ? fact->rows : 0);
+    entry.removed = !overwrite;
+    return firn_vector_push(&run->entries, error, entry);
+}
+
+static firn_status choose_missing(policy_run *run, size_t index, firn_error *error) {
+    firn_sync_work *work = run->work;
+    firn_ledger_entry entry = work->missing_entries.items[index];
+    bool missing = false;
+    FIRN_TRY(firn_sync_still_missing(work, &entry, &missing, error));
+    if (!missing) {
+        work->result->missing.items[index].done = "left out";
+        return FIRN_OK;
+    }
+    FIRN_TRY(remove_file(run, &entry, "missing", error));
+    /* Without facts: whatever comes back under this path is new. */
+    entry.removed = true;
+    entry.size = entry.modified_ns = -1;
+    entry.etag = NULL;
+    entry.rows = 0;
+    return firn_vector_push(&run->entries, error, entry);
+}
+
+static firn_status choose_removed(policy_run *run, firn_error *error) {
+    const firn_sync_work *work = run->work;
     for (size_t i = 0; run->replaced && i < work->replaced_entries.count; i++) {
-        bool overwrite = work->options->on_replaced == FIRN_LAKE_OVERWRITE;
-        const firn_sync_fact *fact = overwrite ? &work->facts[work->new_count + i] : NULL;
-        if (fact != NULL && fact->state == FIRN_SYNC_BAD) {
-            work->result->replaced.items[i].done = "left out";
-            continue;
-        }
-        FIRN_TRY(remove_file(run, &work->replaced_entries.items[i], "replaced", error));
-        firn_ledger_entry entry =
-            firn_sync_entry_of(work, work->replaced_files.items[i], overwrite ? fact->rows : 0);
-        entry.removed = !overwrite;
-        FIRN_TRY(firn_vector_push(&run->entries, error, entry));
+        FIRN_TRY(choose_replaced(run, i, error));
     }
     for (size_t i = 0; run->missing && i < work->missing_entries.count; i++) {
-        firn_ledger_entry entry = work->missing_entries.items[i];
-        FIRN_TRY(remove_file(run, &entry, "missing", error));
-        /* Without facts: whatever comes back under this path is new. */
-        entry.removed = true;
-        entry.size = entry.modified_ns = -1;
-        entry.etag = NULL;
-        entry.rows = 0;
-        FIRN_TRY(firn_vector_push(&run->entries, error, entry));
+        FIRN_TRY(choose_missing(run, i, error));
     }
     return FIRN_OK;
 }

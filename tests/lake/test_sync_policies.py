@@ -4,7 +4,7 @@ import shutil
 
 import lakekit
 import pyarrow as pa
-from lakekit import check, equal
+from lakekit import check, equal, kit
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 
@@ -71,6 +71,111 @@ def test_a_rebuilt_ledger_is_committed_once():
     equal(lake.sync(lake.source)["files"]["new"], 0, "new files afterwards")
     lake.whole()
     shutil.rmtree(lake.folder)
+
+
+def test_what_another_run_adds_meanwhile_is_not_missing():
+    """A file arrives and another run adds it, before each of our calls: our listing may be older than the ledger, and the file is there all the same."""
+    for policy in ("delete", "error"):
+        lake = lake_of(3)
+        lakekit.pq.write_table(pa.table({"id": [9], "name": ["n9"]}, SCHEMA), lake.folder + "/late.parquet")
+        restore = lakekit.copy_of(lake)
+        _, calls = lakekit.trace(lake, "sync", lake.source, "--threads", "1", "--on-missing", policy)
+        lake.watch = False
+        for number in [i + 1 for i, call in enumerate(calls) if call[0] != "catalog"]:
+            restore()
+            other = f"cp {lake.folder}/late.parquet {lake.source}/9.parquet && env -u FIRN_FAULT FIRN_STATE_DIR={lake.folder}/other {kit.FIRN} sync " \
+                    f"{lake.name} {lake.source} --catalog {lake.database} --yes >&2 || [ $? = 5 ]"
+            run = lake.sync(lake.source, "--threads", "1", "--on-missing", policy, program=kit.FAULTS, expect=None,
+                            environment={"FIRN_FAULT": f"run:{number}", "FIRN_FAULT_COMMAND": other})
+            what = f"{policy}: another sync before call {number}, {calls[number - 1]}: exit {run.code} {run.error}"
+            check(run.code in (0, 5), what)
+            lake.sync(lake.source)
+            equal(len(lake.live()), 4, what)
+            deleted = [s.snapshot_id for s in lake.table().snapshots() if s.summary.additional_properties.get("deleted-data-files")]
+            equal(deleted, [], what)
+        shutil.rmtree(lake.folder)
+
+
+def test_a_file_that_a_folder_passes_over_is_not_missing():
+    """It was named by itself when it was added; a listing of its folder does not show it, and it is there."""
+    lake = lake_of(2)
+    lake.write("odd.data", [{"id": 7, "name": "n7"}], SCHEMA)
+    lake.register(lake.path("odd.data"))
+    equal(lake.sync(lake.source, "--on-missing", "delete")["missing"], [], "missing files")
+    equal(len(lake.live()), 3, "live files")
+
+
+def test_much_of_the_source_is_gone():
+    """More than half of ten or more, or all: more likely a source that is not there. --force says that it is meant."""
+    lake = lake_of(20)
+    for number in range(10):
+        os.remove(lake.path(f"{number}.parquet"))
+    equal(len(lake.sync(lake.source, "--on-missing", "delete")["missing"]), 10, "half of them may go")
+    equal(len(lake.live()), 10, "live files")
+    for number in range(10, 20):
+        os.remove(lake.path(f"{number}.parquet"))
+    lake.write("new.parquet", [{"id": 99, "name": "new"}], SCHEMA)
+    lake.refused("sync", lake.source, "--on-missing", "delete", code=4, words=["10 files", "10 are gone", "--force"])
+    lake.sync(lake.source, "--on-missing", "delete", "--force")
+    equal(list(lake.live()), [lake.path("new.parquet")], "live files")
+
+
+def unit_lake(rows):
+    lake = lakekit.Lake()
+    for unit in rows:
+        for month in (1, 2):
+            lake.write(f"tile={unit}/{month}.parquet", [{"id": month, "name": unit}], SCHEMA)
+    lake.sync(*counted(lake, rows))
+    return lake
+
+
+def counted(lake, rows):
+    """Options of a source with a manifest that counts these rows."""
+    path = os.path.join(lake.folder, "units.csv")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("unit,rows\n" + "".join(f"{unit},{count}\n" for unit, count in rows.items()))
+    return ["--manifest", path, "--unit-folder", "tile={unit}", "--base", lake.source]
+
+
+def test_a_unit_whose_count_changed():
+    """All its files were added, and the manifest counts other rows than they have: as with a replaced file nothing is done."""
+    lake = unit_lake({"a": 2, "b": 2})
+    lake.watch = False
+    lake.write("tile=c/1.parquet", [{"id": 1, "name": "c"}], SCHEMA)
+    changed = counted(lake, {"a": 2, "b": 3, "c": 1})
+    run = lake.refused("sync", *changed, words=["unit b was added with 2 rows, the manifest says 3", "--on-replaced"])
+    equal(run["changed_units"], [{"unit": "b", "rows": 2, "rows_now": 3}], "changed units")
+    run = lake.sync(*changed, "--on-replaced", "report")
+    equal((run["files"]["added"], len(run["changed_units"])), (1, 1), "files added, changed units")
+    equal(lake.sync(*counted(lake, {"a": 2, "b": 2, "c": 1}))["changed_units"], [], "changed units")
+
+
+def test_a_manifest_without_units_deletes_nothing():
+    lake = unit_lake({"a": 2, "b": 2})
+    lake.watch = False
+    lake.refused("sync", *counted(lake, {}), "--on-missing", "delete", code=4, words=["4 are gone"])
+    equal(len(lake.live()), 4, "live files")
+
+
+def test_replaced_and_missing_at_once():
+    lake = lake_of(3)
+    os.remove(lake.path("0.parquet"))
+    lake.write("1.parquet", [{"id": 1, "name": "a longer name than before"}], SCHEMA)
+    run = lake.refused("sync", lake.source, words=["1 file replaced since added", "1.parquet", "1 file added before and gone now", "0.parquet",
+                                                  "--on-replaced and --on-missing say what to do"])
+    equal((run.names("replaced"), run.names("missing")), (["1.parquet"], ["0.parquet"]), "findings")
+
+
+def test_broken_manifests_end_alike():
+    """Whatever kind of file it is: what the manifest says is wrong, exit code 3."""
+    lake = lakekit.Lake()
+    lake.write("tile=a/1.parquet", [{"id": 1, "name": "a"}], SCHEMA)
+    for name, text in (("m.csv", b"unit,rows\na\n"), ("m.jsonl", b'{"unit":"a","rows":1}\n{bad'), ("m.parquet", b"PAR1"), ("n.parquet", b"PAR1" + b"x" * 99 + b"PAR1"),
+                       ("big.jsonl", b'{"unit":"a","rows":99999999999999999999}\n')):
+        path = os.path.join(lake.folder, name)
+        with open(path, "wb") as file:
+            file.write(text)
+        lake.refused("sync", "--manifest", path, "--unit-folder", "tile={unit}", "--base", lake.source, words=[name])
 
 
 if __name__ == "__main__":
