@@ -8,7 +8,7 @@ _firn_options_of()
         --delete-ratio-threshold --delete-file-threshold --no-joined-pages --explain"
     local lake="--glob --from --base --unit-column --rows-column --path-column --unit-folder --location
         --format-version --partition --property --batch --limit --retries --unit-property --on-replaced
-        --on-missing --skip-bad --rebuild-ledger"
+        --on-missing --skip-bad --rebuild-ledger --force"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files) echo "$common $catalog --ref --where" ;;

@@ -137,9 +137,20 @@ static int newest_first(const void *a, const void *b) {
     return strcmp(left->location, right->location);
 }
 
+static firn_status refuse_file(firn_recover_search *search, const char *location,
+                               firn_error *error) {
+    firn_storage_stat stat = {0};
+    if (firn_storage_stat_file(search->storage, location, &stat, NULL) != FIRN_OK) return FIRN_OK;
+    bool is_metadata = firn_is_metadata_file_name(firn_location_file_name(location));
+    return firn_fail(error, FIRN_INVALID,
+                     "%s is a file; name the table's folder or its metadata folder%s", location,
+                     is_metadata ? ", or enter this version with firn catalog register" : "");
+}
+
 firn_status firn_recover_read(firn_recover_search *search, const char *location,
                               firn_error *error) {
     size_t length = strlen(location);
+    FIRN_TRY(refuse_file(search, location, error));
     while (length > 1 && location[length - 1] == '/') length--;
     FIRN_TRY(list_folder(search, firn_format("%.*s/metadata", (int)length, location), error));
     if (search->files.count == 0) {

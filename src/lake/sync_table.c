@@ -36,10 +36,14 @@ static firn_status check_table(firn_sync_work *work, firn_error *error) {
     const firn_table_metadata *metadata = work->table->metadata;
     FIRN_TRY(
         firn_table_check_supported(work->table, work->options->once ? "register" : "sync", error));
+    const firn_snapshot_ref *ref = firn_table_metadata_ref(metadata, work->table->ref);
+    if (ref != NULL && !ref->is_branch) {
+        return firn_fail(error, FIRN_INVALID,
+                         "table %s: '%s' is a tag; only branches can be committed to",
+                         work->display_name, work->table->ref);
+    }
     if (!work->acts) return FIRN_OK;
-    FIRN_TRY(firn_catalog_check_writable(work->catalog, work->name, error));
-    (void)metadata;
-    return FIRN_OK;
+    return firn_catalog_check_writable(work->catalog, work->name, error);
 }
 
 /* A run that was killed when it had just made the table did not say that it was done. */
@@ -63,10 +67,21 @@ static firn_status open_there(firn_sync_work *work, firn_error *error) {
     return FIRN_OK;
 }
 
+/* Other programs' tables are taken as they are called. */
+static firn_status check_new_name(const firn_sync_work *work, firn_error *error) {
+    for (const char *c = work->display_name; *c != '\0'; c++) {
+        if ((unsigned char)*c >= 0x20 && *c != 0x7F) continue;
+        return firn_fail(error, FIRN_INVALID,
+                         "\"%s\" is no name for a new table: it holds a control character, %d",
+                         work->display_name, *c);
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {
     bool there = work->table != NULL;
     if (!there) FIRN_TRY(is_there(work, &there, error));
-    if (!there) return FIRN_OK;
+    if (!there) return check_new_name(work, error);
     if (work->table == NULL) FIRN_TRY(open_there(work, error));
     if (!work->acts || work->journal != NULL) return FIRN_OK;
     FIRN_TRY(firn_journal_open(work->table, work->options->lock_timeout_ms, &work->journal, NULL,

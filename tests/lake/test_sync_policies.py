@@ -178,5 +178,23 @@ def test_broken_manifests_end_alike():
         lake.refused("sync", "--manifest", path, "--unit-folder", "tile={unit}", "--base", lake.source, words=[name])
 
 
+def test_names_and_refs_that_will_not_do():
+    """A tag is refused before anything is read; a new table's name holds no control characters; what recover is given is a folder."""
+    lake = lake_of(1)
+    table = lake.table()
+    table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "kept").commit()
+    os.rename(lake.source, lake.source + "-gone")
+    lake.watch = False
+    lake.refused("sync", "--ref", "kept", lake.source + "-gone", code=2, words=["is a tag"])
+    run = lake.refused("sync", "--ref", "kept", lake.source + "-gone", "--dry-run", code=2)
+    equal(run["files"]["new"], 0, "files told apart for a tag")
+    lake.refused("sync", "--ref", "nope", lake.source + "-gone", code=1, words=["no branch or tag"])
+    for name in ("lake.t\n", "la\tke.u"):
+        lake.run("sync", name, lake.source + "-gone", "--catalog", lake.database, "--yes", "--location", lake.folder + "/other", expect=2).says("control character")
+    equal(os.path.exists(lake.folder + "/other"), False, "a folder of a table that was not made")
+    for file in (lake.table().metadata_location, lake.source + "-gone/0.parquet"):
+        lake.run("catalog", "recover", "lake.other", file, "--catalog", lake.database, expect=2).says("is a file", "metadata folder")
+
+
 if __name__ == "__main__":
     lakekit.main(globals())
