@@ -62,10 +62,13 @@ static void add_build(firn_section *root) {
     };
     static const ability formats[] = {
         {"table format 1", true, true, NULL},
-        {"table format 2", true, true, "with delete files: described, not compacted yet"},
-        {"table format 3", true, false, "described, not compacted yet"},
+        {"table format 2", true, true, NULL},
+        {"table format 3", true, true, "encrypted tables are refused"},
         {"Parquet data files", true, true, NULL},
-        {"Avro data files", false, false, "not in this version"},
+        {"Avro data files", true, false, "rewritten as Parquet"},
+        {"position deletes", true, true, "Parquet and Avro; written as Parquet"},
+        {"deletion vectors", true, true, NULL},
+        {"equality deletes", true, false, "become row positions; ORC is refused"},
         {"ORC data files", false, false, "not in this version"},
     };
     add_abilities(root, "catalogs", "Catalogs", catalogs, sizeof catalogs / sizeof *catalogs);

@@ -149,6 +149,16 @@ static bool ends_like_database(const char *argument) {
     return false;
 }
 
+/* A verb that could make the file was asked by the catalog's name. */
+static firn_status advise_making(const firn_catalog_config *catalog, firn_error *error) {
+    firn_error cause;
+    if (error == NULL) return FIRN_NOT_FOUND;
+    cause = *error;
+    return firn_fail(error, FIRN_NOT_FOUND,
+                     "%s; name the file itself to have it made: --catalog FILE --catalog-name %s",
+                     cause.message, catalog->name);
+}
+
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,
                                      const char *catalog_name, bool read_only, bool create,
                                      firn_storage *storage, firn_catalog **out, firn_error *error) {
@@ -159,6 +169,7 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
         /* "No catalog file is created unasked": only a file that a flag names is. */
         request.create = false;
         firn_status status = open_configured(catalog, &request, out, error);
+        if (status == FIRN_NOT_FOUND && create) status = advise_making(catalog, error);
         return firn_error_wrap(error, status, "catalog \"%s\"", catalog->name);
     }
     if (catalog_argument == NULL) return fail_unknown(config, NULL, error);
