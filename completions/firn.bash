@@ -6,9 +6,10 @@ _firn_options_of()
     local catalog="--catalog --catalog-name"
     local plan="--target-file-size-bytes --min-input-files --max-file-group-size-bytes --rewrite-all
         --delete-ratio-threshold --delete-file-threshold --no-joined-pages --explain"
-    local lake="--glob --from --base --unit-column --rows-column --path-column --unit-folder --location
-        --format-version --partition --property --batch --limit --retries --unit-property --on-replaced
-        --on-missing --skip-bad --rebuild-ledger --force"
+    local lake="--glob --from --base --location --format-version --partition --property --limit --retries
+        --on-replaced --skip-bad --rebuild-ledger"
+    local sync="--manifest --unit-column --rows-column --path-column --unit-folder --batch --unit-property
+        --on-missing --force"
     case "$1" in
         tables | snapshots | refs | history | doctor) echo "$common $catalog" ;;
         files) echo "$common $catalog --ref --where" ;;
@@ -31,7 +32,7 @@ _firn_options_of()
             echo "$common $catalog --ref $lake --yes --dry-run --lock-timeout --memory --threads"
             ;;
         sync)
-            echo "$common $catalog --ref $lake --manifest --yes --dry-run --lock-timeout --memory" \
+            echo "$common $catalog --ref $lake $sync --yes --dry-run --lock-timeout --memory" \
                 "--threads"
             ;;
         audit) echo "$common $catalog --ref --deep --fix --yes --dry-run --lock-timeout --memory --threads" ;;

@@ -312,11 +312,11 @@ firn_status firn_command_register(firn_invocation *invocation, firn_error *error
 
 /* --- every table of the configuration ------------------------------------------------------------ */
 
-/* The first of 7, 4, 6, 8, 0 that occurred; what else fails is "in part". */
+/* 7 and 4 go before all else; where every table ends the same it is that, and else "in part". */
 static int worse(int a, int b) {
     if (a == 7 || b == 7) return 7;
     if (a == 4 || b == 4) return 4;
-    return a != 0 || b != 0 ? FIRN_EXIT_PARTLY : 0;
+    return a == b ? a : FIRN_EXIT_PARTLY;
 }
 
 static void tell_failure(firn_invocation *invocation, firn_section *section, const char *table,
@@ -355,7 +355,7 @@ static firn_status run_all(firn_invocation *invocation, firn_error *error) {
             return status;
         }
         if (status != FIRN_OK) tell_failure(invocation, section, lake->table, status, &failure);
-        invocation->exit_code = worse(invocation->exit_code, exit_code);
+        invocation->exit_code = i == 0 ? exit_code : worse(invocation->exit_code, exit_code);
     }
     invocation->tells_failure = false;
     return firn_report_status(invocation->report, error);

@@ -9,7 +9,7 @@ const firn_option firn_option_table[] = {
     {"catalog-name", 0, FIRN_OPTION_TEXT, MEMBER(catalog_name), FIRN_OPTIONS_CATALOG, "NAME",
      "the catalog's name inside an SQLite file that holds several"},
     {"ref", 0, FIRN_OPTION_TEXT, MEMBER(ref), FIRN_OPTIONS_REF, "NAME",
-     "the branch or tag to look at; without it main"},
+     "the branch to look at or to change, or a tag to look at; without it main"},
     {"where", 0, FIRN_OPTION_TEXT, MEMBER(where), FIRN_OPTIONS_FILTER, "FILTER",
      "only rows that match, and files that may hold some, as in \"day >= '2024-02-29' and (kind in "
      "('a', 'b') or n is null)\""},
@@ -25,8 +25,8 @@ const firn_option firn_option_table[] = {
      "the columns to show, in this order, members of structs as a.b; a name with a comma in it "
      "stands in \"; without it all"},
     {"limit", 0, FIRN_OPTION_COUNT, MEMBER(limit), FIRN_OPTIONS_SCAN | FIRN_OPTIONS_LAKE, "COUNT",
-     "stop after so many rows (scan), or new units, or files where there are no units (register, "
-     "sync)"},
+     "scan: most rows to show; register, sync: most new files to add in this run, or units where "
+     "the source has units; the next run goes on"},
     {"format", 0, FIRN_OPTION_TEXT, MEMBER(format), FIRN_OPTIONS_SCAN, "csv|json",
      "CSV with a line of column names, or a JSON object a line; without it csv, with --json json"},
     {"glob", 0, FIRN_OPTION_TEXT, MEMBER(glob), FIRN_OPTIONS_LAKE, "PATTERN",
@@ -40,13 +40,13 @@ const firn_option firn_option_table[] = {
     {"base", 0, FIRN_OPTION_TEXT, MEMBER(base), FIRN_OPTIONS_LAKE, "DIR",
      "what relative locations in lists, manifests and --unit-folder are relative to; without it "
      "the working folder"},
-    {"unit-column", 0, FIRN_OPTION_TEXT, MEMBER(unit_column), FIRN_OPTIONS_LAKE, "NAME",
+    {"unit-column", 0, FIRN_OPTION_TEXT, MEMBER(unit_column), FIRN_OPTIONS_SYNC, "NAME",
      "the column of the manifest with the unit; without it unit"},
-    {"rows-column", 0, FIRN_OPTION_TEXT, MEMBER(rows_column), FIRN_OPTIONS_LAKE, "NAME",
+    {"rows-column", 0, FIRN_OPTION_TEXT, MEMBER(rows_column), FIRN_OPTIONS_SYNC, "NAME",
      "the column of the manifest with row counts; without it rows, where there is one"},
-    {"path-column", 0, FIRN_OPTION_TEXT, MEMBER(path_column), FIRN_OPTIONS_LAKE, "NAME",
+    {"path-column", 0, FIRN_OPTION_TEXT, MEMBER(path_column), FIRN_OPTIONS_SYNC, "NAME",
      "the column of the manifest with a file; without it path, unless --unit-folder is given"},
-    {"unit-folder", 0, FIRN_OPTION_TEXT, MEMBER(unit_folder), FIRN_OPTIONS_LAKE, "TEMPLATE",
+    {"unit-folder", 0, FIRN_OPTION_TEXT, MEMBER(unit_folder), FIRN_OPTIONS_SYNC, "TEMPLATE",
      "where the files of a unit lie, with {unit} in it, as in daily/tile={unit}"},
     {"location", 0, FIRN_OPTION_TEXT, MEMBER(location), FIRN_OPTIONS_LAKE, "DIR",
      "where a new table's metadata goes; without it below the catalog's warehouse"},
@@ -57,17 +57,17 @@ const firn_option firn_option_table[] = {
      "truncate[12](x), truncate[12](y)\", \"run: -\" (nothing); may be repeated"},
     {"property", 0, FIRN_OPTION_TEXTS, MEMBER(property), FIRN_OPTIONS_LAKE, "KEY=VALUE",
      "a property of a new table; may be repeated"},
-    {"batch", 0, FIRN_OPTION_COUNT, MEMBER(batch), FIRN_OPTIONS_LAKE, "COUNT",
+    {"batch", 0, FIRN_OPTION_COUNT, MEMBER(batch), FIRN_OPTIONS_SYNC, "COUNT",
      "units in a commit; without it 5; a source without units is one commit"},
     {"retries", 0, FIRN_OPTION_NUMBER, MEMBER(retries), FIRN_OPTIONS_LAKE, "COUNT",
      "times that a batch is tried again after what may pass by itself; without it 3"},
-    {"unit-property", 0, FIRN_OPTION_TEXT, MEMBER(unit_property), FIRN_OPTIONS_LAKE, "NAME",
+    {"unit-property", 0, FIRN_OPTION_TEXT, MEMBER(unit_property), FIRN_OPTIONS_SYNC, "NAME",
      "a table property with the names of the units that were added: adopted where it is found, and "
      "kept up"},
     {"on-replaced", 0, FIRN_OPTION_TEXT, MEMBER(on_replaced), FIRN_OPTIONS_LAKE, "POLICY",
      "what to do about files that were replaced since they were added: error, report, overwrite or "
      "delete; without it error"},
-    {"on-missing", 0, FIRN_OPTION_TEXT, MEMBER(on_missing), FIRN_OPTIONS_LAKE, "POLICY",
+    {"on-missing", 0, FIRN_OPTION_TEXT, MEMBER(on_missing), FIRN_OPTIONS_SYNC, "POLICY",
      "what to do about files that were added and are gone: error, report or delete; without it "
      "error"},
     {"skip-bad", 0, FIRN_OPTION_FLAG, MEMBER(skip_bad), FIRN_OPTIONS_LAKE, NULL,
@@ -80,7 +80,7 @@ const firn_option firn_option_table[] = {
      "the file to write; with --target, OUT.parquet stands for OUT-00001.parquet and so on"},
     {"target", 0, FIRN_OPTION_BYTES, MEMBER(merge_target_bytes), FIRN_OPTIONS_MERGE, "BYTES",
      "write as many files as it takes to make each about so large; without it one"},
-    {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE | FIRN_OPTIONS_LAKE, NULL,
+    {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE | FIRN_OPTIONS_SYNC, NULL,
      "parquet merge: replace files to write that are there already; sync --on-missing delete: also "
      "where more than half of what was added from the source (ten files or more, or all of it) is "
      "gone"},

@@ -65,7 +65,7 @@ enum {
     FIRN_OPTIONS_UPGRADE = 8192, /**< --to */
     FIRN_OPTIONS_VERIFY = 16384, /**< --deep */
     FIRN_OPTIONS_LAKE = 32768,   /**< what is registered, and how */
-    FIRN_OPTIONS_SYNC = 65536,   /**< --manifest */
+    FIRN_OPTIONS_SYNC = 65536,   /**< --manifest and units, --on-missing */
     FIRN_OPTIONS_AUDIT = 131072  /**< --fix */
 };
 

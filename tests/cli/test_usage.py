@@ -23,6 +23,11 @@ def unknown_options(world):
     world.fails(2, "tables takes no option --yes", "tables", "--yes")
     world.fails(2, "describe takes no option --min-input-files", "describe", "a", "--min-input-files=3")
     world.fails(2, "plan takes no option --verify", "plan", "a", "--verify")
+    # What manifests, units and missing files are told by is sync's alone.
+    for option in ("--manifest", "--unit-column", "--rows-column", "--path-column", "--unit-folder", "--batch=1", "--unit-property",
+                   "--on-missing"):
+        name, _, value = option.partition("=")
+        world.fails(2, f"register takes no option {name}", "register", "a.b", f"{name}={value or 'report'}")
 
 
 def values(world):
