@@ -40,7 +40,8 @@ static firn_status read_text(loading *load, const firn_ledger_property *property
         load->segment = (uint32_t)i;
         load->seen = 0;
         FIRN_TRY(firn_ledger_segment_read(load->table->storage, property->segments[i],
-                                          &load->expected, visit, load, error));
+                                          property->checksums[i], &load->expected, visit, load,
+                                          error));
         if (counts != NULL) counts[i].entries = load->expected;
         total += (int64_t)load->expected;
     }
@@ -79,7 +80,7 @@ static firn_status load_own(loading *load, const char *text, firn_arena *arena, 
         const char *location = firn_arena_strdup(ledger->arena, property.segments[i]);
         if (location == NULL) return firn_fail_memory(error);
         ledger->segments.items[ledger->segments.count++] =
-            (firn_ledger_segment){.location = location};
+            (firn_ledger_segment){.location = location, .checksum = property.checksums[i]};
     }
     return read_text(load, &property, visit_own, ledger->segments.items, error);
 }
@@ -115,7 +116,8 @@ static firn_status load_published(loading *load, firn_arena *arena, firn_error *
         (void)firn_ledger_published_by(load->publisher, &load->only);
         FIRN_TRY(find_published(load, arena, error));
         if (load->found) continue;
-        FIRN_TRY(firn_ledger_put_snapshot(load->ledger, load->table, load->publisher, error));
+        FIRN_TRY(
+            firn_ledger_put_snapshot(load->ledger, load->table, load->publisher, false, error));
     }
     return FIRN_OK;
 }
@@ -131,8 +133,12 @@ static firn_status load_beyond(loading *load, firn_arena *arena, firn_error *err
     bool beyond = history->trusted && !history->inherited && history->property != NULL &&
                   strcmp(history->property, history->text) != 0;
     if (!beyond) return FIRN_OK;
-    FIRN_TRY(parse_text(history->property, arena, &property, error));
-    return read_text(load, &property, visit_beyond, NULL, error);
+    /* Others may have written to the property; the history tells, and the next commit mends it. */
+    firn_status status = firn_ledger_property_parse(history->property, arena, &property, error);
+    if (status == FIRN_OK) status = read_text(load, &property, visit_beyond, NULL, error);
+    if (status != FIRN_CORRUPT && status != FIRN_UNSAFE) return status;
+    if (error != NULL) firn_error_clear(error);
+    return FIRN_OK;
 }
 
 static void count_rolled_back(loading *load) {
@@ -176,6 +182,10 @@ out:
     firn_map_free(load.dead);
     firn_arena_free(arena);
     return firn_error_wrap(error, status, "table %s: ledger", table->display_name);
+}
+
+bool firn_ledger_was_there(const firn_ledger *ledger) {
+    return ledger->text != NULL;
 }
 
 static firn_status same_text(const char *a, const char *b, bool *out) {

@@ -16,11 +16,11 @@
 
 typedef struct firn_ledger_entry {
     const char *location;
-    const char *unit;    /**< NULL: none */
-    const char *etag;    /**< NULL: unknown */
-    int64_t size;        /**< -1: unknown */
-    int64_t modified_ns; /**< -1: unknown */
-    int64_t rows;
+    const char *unit;        /**< NULL: none */
+    const char *etag;        /**< NULL: unknown */
+    int64_t size;            /**< -1: unknown */
+    int64_t modified_ns;     /**< -1: unknown */
+    int64_t rows;            /**< -1: unknown */
     int64_t snapshot_id;     /**< that added it */
     int64_t sequence_number; /**< of that snapshot; 0 in v1 */
     /** Given up: it vanished from the source or was replaced, and the rows were deleted by a commit of ours. The newest entry of a location counts. */
@@ -46,12 +46,16 @@ firn_status firn_ledger_is_current(const firn_ledger *ledger, const firn_table *
  * Makes a ledger from the table itself: every path that a retained snapshot of the ref's history added, sizes from manifests, times unknown. UNSAFE where the history was expired (the oldest snapshot has a parent, or began with files that it did not add).
  */
 firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error *error);
+/** The first ledger of a table that others filled: as firn_ledger_rebuild makes it; where the history was expired, UNSAFE, or with `partly` what is left of it. */
+firn_status firn_ledger_begin(firn_table *table, bool partly, firn_ledger **out, firn_error *error);
 /** NULL is allowed. */
 void firn_ledger_free(firn_ledger *ledger);
 
 /** By location, however spelled (firn_location_key); NULL. Entries that were removed are found, too. Where memory is out it finds nothing, and firn_ledger_write will refuse. */
 const firn_ledger_entry *firn_ledger_find(const firn_ledger *ledger, const char *location);
 size_t firn_ledger_count(const firn_ledger *ledger);
+/** Whether the table said something when it was loaded. */
+bool firn_ledger_was_there(const firn_ledger *ledger);
 /** In no particular order; positions stay the same until the ledger is freed, addresses until something is adopted. */
 const firn_ledger_entry *firn_ledger_at(const firn_ledger *ledger, size_t index);
 /** The position of what firn_ledger_find returned, to keep marks beside the ledger. */
@@ -62,8 +66,6 @@ bool firn_ledger_has_unit(const firn_ledger *ledger, const char *unit);
 size_t firn_ledger_rolled_back(const firn_ledger *ledger);
 size_t firn_ledger_segment_count(const firn_ledger *ledger);
 
-/** The table property that holds the ledger of a branch: FIRN_LEDGER_PROPERTY for main. In `arena`; NULL when memory is out. */
-const char *firn_ledger_property_key(const char *ref, firn_arena *arena);
 /**
  * Writes a segment with the entries of one commit (and those of small older segments, merged), announced to the journal first, and returns the text for the property (firn_ledger_property_key) and for the snapshot's summary (FIRN_LEDGER_PROPERTY), in `arena`.
  * Snapshot id, sequence number and time of the new entries are filled in (a sequence number that is too low, since another branch came first, does no harm). Without entries that are new the text names the same segments and no file is written.

@@ -1,6 +1,5 @@
 /** Which text is a ref's ledger, and which entries belong to its history. */
-#include <inttypes.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "lake/ledger_internal.h"
@@ -9,11 +8,6 @@
 #define CLOCK_TOLERANCE_MS 60000
 
 static char present; /* its address marks a key */
-
-const char *firn_ledger_property_key(const char *ref, firn_arena *arena) {
-    if (strcmp(ref, "main") == 0) return FIRN_LEDGER_PROPERTY;
-    return firn_arena_format(arena, FIRN_LEDGER_PROPERTY_OF_BRANCH "%s", ref);
-}
 
 /** The head that a text names, or none where it can't be understood: then it counts as it stands. */
 static firn_status head_of(const char *text, int64_t *out, firn_error *error) {
@@ -28,13 +22,28 @@ static firn_status head_of(const char *text, int64_t *out, firn_error *error) {
     return status == FIRN_NO_MEMORY ? firn_fail_memory(error) : FIRN_OK;
 }
 
-bool firn_ledger_published_by(const firn_snapshot *snapshot, int64_t *out) {
-    const char *text = json_string_value(json_object_get(snapshot->summary, "source-snapshot-id"));
-    char *end = NULL;
-    if (text == NULL || text[0] < '0' || text[0] > '9') return false;
-    long long id = strtoll(text, &end, 10);
-    *out = id;
-    return *end == '\0';
+static bool has_positive(const firn_snapshot *snapshot, const char *key) {
+    const char *text = json_string_value(json_object_get(snapshot->summary, key));
+    return text != NULL && strspn(text, "0") != strlen(text);
+}
+
+/** Whether what a snapshot did needs others before it. */
+static bool builds_on_others(const firn_snapshot *snapshot) {
+    bool appends = snapshot->operation == NULL || strcmp(snapshot->operation, "append") == 0 ||
+                   strcmp(snapshot->operation, "overwrite") == 0;
+    return !appends || has_positive(snapshot, "deleted-data-files") ||
+           has_positive(snapshot, "deleted-records") ||
+           has_positive(snapshot, "removed-delete-files");
+}
+
+bool firn_ledger_is_first(const firn_table_metadata *metadata, const firn_snapshot *snapshot) {
+    int64_t before = 0;
+    if (snapshot->has_parent || builds_on_others(snapshot)) return false;
+    for (size_t i = 0; i < metadata->snapshot_count; i++) {
+        int64_t number = metadata->snapshots[i].sequence_number;
+        before += number > 0 && number < snapshot->sequence_number ? 1 : 0;
+    }
+    return snapshot->sequence_number == 0 || before == snapshot->sequence_number - 1;
 }
 
 static firn_status add_ancestor(firn_ledger_history *history, const firn_snapshot *snapshot,
@@ -64,7 +73,9 @@ static firn_status walk(const firn_table *table, int64_t head, firn_ledger_histo
             return FIRN_OK;
         }
         FIRN_TRY(add_ancestor(history, snapshot, error));
-        history->complete = !snapshot->has_parent;
+        /* Without sequence numbers that is no proof, only likely. */
+        history->complete =
+            snapshot->sequence_number > 0 && firn_ledger_is_first(history->metadata, snapshot);
         snapshot =
             !snapshot->has_parent
                 ? NULL

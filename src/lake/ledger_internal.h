@@ -28,6 +28,7 @@ typedef struct firn_ledger_record {
 
 typedef struct firn_ledger_segment {
     const char *location;
+    uint64_t checksum;
     size_t entries;
     bool has_dead; /**< entries that don't count: they must not be in what the next snapshot says */
 } firn_ledger_segment;
@@ -79,7 +80,7 @@ typedef struct firn_ledger_history {
     FIRN_VECTOR(const firn_snapshot *)
     published;                   /**< those that publish another one; newest first */
     const firn_snapshot *oldest; /**< that the walk reached */
-    bool complete;               /**< the walk came to the first snapshot */
+    bool complete;               /**< the walk came to what is proved to be the first snapshot */
 } firn_ledger_history;
 
 /** Texts are borrowed from the metadata. Release also after a failure. */
@@ -89,24 +90,24 @@ firn_status firn_ledger_history_of(const firn_table *table, firn_arena *arena,
 firn_status firn_ledger_history_check(const firn_table *table, const firn_ledger_history *history,
                                       firn_error *error);
 void firn_ledger_history_release(firn_ledger_history *history);
-/** The snapshot that this one publishes, as a cherry-pick does. */
-bool firn_ledger_published_by(const firn_snapshot *snapshot, int64_t *out);
+/** Whether a snapshot is proved to be the first of its history. That it names no parent proves nothing: some programs drop the name with the parent when they expire. By sequence numbers none may be missing before it; version 1 has none, and what the snapshot says that it did has to do. */
+bool firn_ledger_is_first(const firn_table_metadata *metadata, const firn_snapshot *snapshot);
 /** Whether an entry of the property counts where the history is not `trusted`. */
 bool firn_ledger_history_counts(const firn_ledger_history *history, const firn_ledger_item *item);
 
-/** Puts the data files that a snapshot added, as its manifests tell. UNSAFE where it is the table's first one and has files that it did not add. */
+/** Puts the data files that a snapshot added, as its manifests tell. UNSAFE where it is to be the `first` one and has or removed files that it did not add. */
 firn_status firn_ledger_put_snapshot(firn_ledger *ledger, firn_table *table,
-                                     const firn_snapshot *snapshot, firn_error *error);
+                                     const firn_snapshot *snapshot, bool first, firn_error *error);
 
 typedef firn_status (*firn_ledger_item_visitor)(void *context, const firn_ledger_item *item,
                                                 firn_error *error);
-/** Reads a segment; *count (nullable) is how many entries it says to have, told before the first visit. UNSAFE naming it when it is missing or damaged. */
-firn_status firn_ledger_segment_read(firn_storage *storage, const char *location, size_t *count,
-                                     firn_ledger_item_visitor visit, void *context,
+/** Reads a segment; *count (nullable) is how many entries it says to have, told before the first visit. UNSAFE naming it when it is missing or damaged, or is another one than the checksum (XXH64) is of. */
+firn_status firn_ledger_segment_read(firn_storage *storage, const char *location, uint64_t checksum,
+                                     size_t *count, firn_ledger_item_visitor visit, void *context,
                                      firn_error *error);
-/** Writes a segment of these entries, in this order, durably. */
+/** Writes a segment of these entries, in this order, durably, and tells its checksum. */
 firn_status firn_ledger_segment_write(firn_storage *storage, const char *location,
                                       const firn_ledger_entry *const *entries, size_t count,
-                                      firn_error *error);
+                                      uint64_t *checksum, firn_error *error);
 
 #endif

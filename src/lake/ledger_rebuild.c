@@ -12,9 +12,8 @@ typedef struct rebuilding {
 static firn_status visit_entry(void *context, const firn_manifest_entry *entry, firn_error *error) {
     rebuilding *run = context;
     const firn_snapshot *snapshot = run->snapshot;
-    if (entry->file.content != FIRN_CONTENT_DATA || entry->status == FIRN_ENTRY_DELETED) {
-        return FIRN_OK;
-    }
+    bool removed = entry->status == FIRN_ENTRY_DELETED;
+    if (entry->file.content != FIRN_CONTENT_DATA || (removed && !run->first)) return FIRN_OK;
     bool own = entry->status == FIRN_ENTRY_ADDED &&
                (!entry->has_snapshot_id || entry->snapshot_id == snapshot->snapshot_id);
     if (!own) {
@@ -52,8 +51,8 @@ static firn_status take_manifests(rebuilding *run, firn_arena *arena, firn_error
 }
 
 firn_status firn_ledger_put_snapshot(firn_ledger *ledger, firn_table *table,
-                                     const firn_snapshot *snapshot, firn_error *error) {
-    rebuilding run = {table, ledger, snapshot, !snapshot->has_parent};
+                                     const firn_snapshot *snapshot, bool first, firn_error *error) {
+    rebuilding run = {table, ledger, snapshot, first};
     firn_arena *arena = firn_arena_new();
     if (arena == NULL) return firn_fail_memory(error);
     firn_status status = take_manifests(&run, arena, error);
@@ -63,7 +62,7 @@ firn_status firn_ledger_put_snapshot(firn_ledger *ledger, firn_table *table,
 
 typedef FIRN_VECTOR(const firn_snapshot *) snapshot_vector;
 
-/** From the head to the first. */
+/** From the head as far as snapshots are retained. */
 static firn_status list_ancestors(const firn_table *table, snapshot_vector *out,
                                   firn_error *error) {
     const firn_snapshot *snapshot = table->snapshot;
@@ -74,14 +73,26 @@ static firn_status list_ancestors(const firn_table *table, snapshot_vector *out,
         }
         FIRN_TRY(firn_vector_push(out, error, snapshot));
         if (!snapshot->has_parent) return FIRN_OK;
-        int64_t parent = snapshot->parent_snapshot_id;
-        snapshot = firn_table_metadata_snapshot(table->metadata, parent);
-        if (snapshot == NULL) {
-            return firn_fail(error, FIRN_UNSAFE,
-                             "the ledger can't be made anew: snapshot %lld was expired, and with "
-                             "it what it and those before it added",
-                             (long long)parent);
-        }
+        snapshot = firn_table_metadata_snapshot(table->metadata, snapshot->parent_snapshot_id);
+    }
+    return FIRN_OK;
+}
+
+/** UNSAFE where older snapshots than the oldest that was found were expired. */
+static firn_status check_oldest(const firn_table *table, const firn_snapshot *oldest,
+                                firn_error *error) {
+    if (firn_ledger_is_first(table->metadata, oldest)) return FIRN_OK;
+    return firn_fail(error, FIRN_UNSAFE,
+                     "the history of '%s' was expired before snapshot %lld, and with it which "
+                     "files were added and compacted away or deleted since",
+                     table->ref, (long long)oldest->snapshot_id);
+}
+
+static firn_status put_ancestors(firn_table *table, firn_ledger *ledger,
+                                 const snapshot_vector *ancestors, bool whole, firn_error *error) {
+    for (size_t i = ancestors->count; i-- > 0;) {
+        bool first = whole && i + 1 == ancestors->count;
+        FIRN_TRY(firn_ledger_put_snapshot(ledger, table, ancestors->items[i], first, error));
     }
     return FIRN_OK;
 }
@@ -97,20 +108,45 @@ static firn_status keep_text(const firn_table *table, firn_ledger *ledger, firn_
     return status;
 }
 
-firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error *error) {
+static firn_status make(firn_table *table, bool whole, firn_ledger **out, firn_error *error) {
     firn_status status = FIRN_OK;
     snapshot_vector ancestors = {0};
     firn_ledger *ledger = NULL;
     FIRN_CHECK(firn_ledger_new(&ledger, error));
     FIRN_CHECK(keep_text(table, ledger, error));
     FIRN_CHECK(list_ancestors(table, &ancestors, error));
-    for (size_t i = ancestors.count; i-- > 0;) {
-        FIRN_CHECK(firn_ledger_put_snapshot(ledger, table, ancestors.items[i], error));
+    if (whole && ancestors.count > 0) {
+        FIRN_CHECK(check_oldest(table, ancestors.items[ancestors.count - 1], error));
     }
+    FIRN_CHECK(put_ancestors(table, ledger, &ancestors, whole, error));
     *out = ledger;
     ledger = NULL;
 out:
     firn_ledger_free(ledger);
     firn_vector_release(&ancestors);
+    return status;
+}
+
+firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error *error) {
+    firn_status status = make(table, true, out, error);
     return firn_error_wrap(error, status, "table %s: rebuilding the ledger", table->display_name);
+}
+
+firn_status firn_ledger_begin(firn_table *table, bool partly, firn_ledger **out,
+                              firn_error *error) {
+    firn_status status = make(table, true, out, error);
+    if (status == FIRN_UNSAFE && partly) {
+        if (error != NULL) firn_error_clear(error);
+        status = make(table, false, out, error);
+    }
+    if (status != FIRN_UNSAFE || error == NULL) {
+        return firn_error_wrap(error, status, "table %s: history", table->display_name);
+    }
+    firn_error cause = *error;
+    return firn_fail(error, FIRN_UNSAFE,
+                     "table %s has no ledger, and its history does not tell which files it was "
+                     "given: %.400s. Add chosen files by firn register (after that firn sync takes "
+                     "what the history still tells, and what was registered, for known), or name "
+                     "the table property that lists the units that are in, by --unit-property",
+                     table->display_name, cause.message);
 }

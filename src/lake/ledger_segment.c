@@ -5,6 +5,7 @@
 #include "avro/encode.h"
 #include "avro/reader.h"
 #include "avro/writer.h"
+#include "codec/codec.h"
 #include "lake/ledger_internal.h"
 
 #define MAXIMUM_FILE ((size_t)1 << 30)
@@ -21,7 +22,7 @@ static const char schema[] =
     "{\"name\":\"etag\",\"type\":[\"null\",\"string\"],\"default\":null,\"field-id\":3},"
     "{\"name\":\"size\",\"type\":[\"null\",\"long\"],\"default\":null,\"field-id\":4},"
     "{\"name\":\"modified_ns\",\"type\":[\"null\",\"long\"],\"default\":null,\"field-id\":5},"
-    "{\"name\":\"rows\",\"type\":\"long\",\"field-id\":6},"
+    "{\"name\":\"rows\",\"type\":[\"null\",\"long\"],\"default\":null,\"field-id\":6},"
     "{\"name\":\"snapshot_id\",\"type\":\"long\",\"field-id\":7},"
     "{\"name\":\"sequence_number\",\"type\":\"long\",\"field-id\":8},"
     "{\"name\":\"removed\",\"type\":\"boolean\",\"field-id\":9},"
@@ -36,7 +37,7 @@ static const char schema[] =
 static const firn_avro_target fields[] = {
     FIELD(1, location, BYTES, true),     FIELD(2, unit, BYTES, false),
     FIELD(3, etag, BYTES, false),        FIELD(4, size, INT64, false),
-    FIELD(5, modified_ns, INT64, false), FIELD(6, rows, INT64, true),
+    FIELD(5, modified_ns, INT64, false), FIELD(6, rows, INT64, false),
     FIELD(7, snapshot_id, INT64, true),  FIELD(8, sequence_number, INT64, true),
     FIELD(9, removed, BOOL, true),       FIELD(10, added_ms, INT64, true),
 };
@@ -60,7 +61,7 @@ static firn_status check_item(const firn_ledger_item *item, int64_t position, fi
     if (item->unit.data != NULL && (item->unit.size == 0 || has_zero(item->unit))) field = "unit";
     if (has_zero(item->etag)) field = "etag";
     if (item->size < -1) field = "size";
-    if (item->rows < 0) field = "rows";
+    if (item->rows < -1) field = "rows";
     if (item->sequence_number < 0) field = "sequence_number";
     if (field == NULL) return FIRN_OK;
     return firn_fail(error, FIRN_CORRUPT, "entry %lld: field %s: no such value can be",
@@ -100,7 +101,7 @@ static firn_status read_items(firn_avro_reader *reader, const firn_avro_plan *pl
                               firn_arena *arena, size_t count, firn_ledger_item_visitor visit,
                               void *context, firn_error *error) {
     for (size_t i = 0;; i++) {
-        firn_ledger_item item = {.size = -1, .modified_ns = -1};
+        firn_ledger_item item = {.size = -1, .modified_ns = -1, .rows = -1};
         bool more = false;
         FIRN_TRY(firn_avro_reader_next(reader, plan, arena, false, &item, &more, error));
         if (more != (i < count)) {
@@ -135,13 +136,19 @@ out:
     return status;
 }
 
-firn_status firn_ledger_segment_read(firn_storage *storage, const char *location, size_t *count,
-                                     firn_ledger_item_visitor visit, void *context,
+static firn_status check_bytes(firn_slice bytes, uint64_t checksum, firn_error *error) {
+    if (firn_xxhash64(bytes) == checksum) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT, "its checksum is another one than it was written with");
+}
+
+firn_status firn_ledger_segment_read(firn_storage *storage, const char *location, uint64_t checksum,
+                                     size_t *count, firn_ledger_item_visitor visit, void *context,
                                      firn_error *error) {
     firn_error cause;
     firn_error_clear(&cause);
     firn_buffer bytes = firn_buffer_with_maximum(MAXIMUM_FILE);
     firn_status status = firn_storage_read_all(storage, location, &bytes, &cause);
+    if (status == FIRN_OK) status = check_bytes(firn_buffer_slice(&bytes), checksum, &cause);
     if (status == FIRN_OK) {
         status = read_bytes(firn_buffer_slice(&bytes), location, count, visit, context, &cause);
     }
@@ -177,7 +184,7 @@ static firn_status encode(const firn_ledger_entry *entry, firn_buffer *out, firn
     FIRN_TRY(put_text_or_null(entry->etag, out, error));
     FIRN_TRY(put_number_or_null(entry->size, out, error));
     FIRN_TRY(put_number_or_null(entry->modified_ns, out, error));
-    FIRN_TRY(firn_avro_put_long(out, entry->rows, error));
+    FIRN_TRY(put_number_or_null(entry->rows, out, error));
     FIRN_TRY(firn_avro_put_long(out, entry->snapshot_id, error));
     FIRN_TRY(firn_avro_put_long(out, entry->sequence_number, error));
     FIRN_TRY(firn_avro_put_boolean(out, entry->removed, error));
@@ -207,11 +214,12 @@ out:
 
 firn_status firn_ledger_segment_write(firn_storage *storage, const char *location,
                                       const firn_ledger_entry *const *entries, size_t count,
-                                      firn_error *error) {
+                                      uint64_t *checksum, firn_error *error) {
     firn_buffer file = firn_buffer_with_maximum(MAXIMUM_FILE);
     firn_buffer record = firn_buffer_with_maximum(MAXIMUM_BLOCK);
     firn_status status = write_file(entries, count, &file, &record, error);
     if (status == FIRN_OK) {
+        *checksum = firn_xxhash64(firn_buffer_slice(&file));
         status = firn_storage_put(storage, location, firn_buffer_slice(&file), error);
     }
     firn_buffer_release(&file);

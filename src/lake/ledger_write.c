@@ -53,7 +53,7 @@ static firn_status take_over(firn_ledger *next, const firn_ledger_record *record
 
 static firn_status check_added(const firn_ledger_entry *entry, firn_error *error) {
     bool right = entry->location != NULL && entry->location[0] != '\0' && entry->size >= -1 &&
-                 entry->rows >= 0 && (entry->unit == NULL || entry->unit[0] != '\0');
+                 entry->rows >= -1 && (entry->unit == NULL || entry->unit[0] != '\0');
     if (right) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID, "%s: no entry that a ledger can have",
                      entry->location == NULL ? "(no location)" : entry->location);
@@ -114,8 +114,8 @@ static firn_status sort_entries(const firn_ledger *next, firn_arena *arena,
 }
 
 static firn_status write_segment(firn_table *table, firn_journal *journal, const firn_ledger *next,
-                                 firn_arena *arena, const char **location, size_t *count,
-                                 firn_error *error) {
+                                 firn_arena *arena, const char **location, uint64_t *checksum,
+                                 size_t *count, firn_error *error) {
     firn_status status = FIRN_OK;
     const firn_ledger_entry **entries = NULL;
     char *folder = NULL;
@@ -131,7 +131,8 @@ static firn_status write_segment(firn_table *table, firn_journal *journal, const
         goto out;
     }
     FIRN_CHECK(firn_journal_add(journal, *location, error));
-    FIRN_CHECK(firn_ledger_segment_write(table->storage, *location, entries, *count, error));
+    FIRN_CHECK(
+        firn_ledger_segment_write(table->storage, *location, entries, *count, checksum, error));
 out:
     firn_free(folder);
     return status;
@@ -139,16 +140,25 @@ out:
 
 /** The text of the segments that stay, with the new one behind them. */
 static firn_status make_text(const firn_ledger *ledger, size_t kept, const char *location,
-                             size_t count, int64_t snapshot_id, firn_arena *arena, const char **out,
-                             firn_error *error) {
+                             uint64_t checksum, size_t count, int64_t snapshot_id,
+                             firn_arena *arena, const char **out, firn_error *error) {
     const char **segments = firn_arena_alloc(arena, kept + 1, sizeof *segments);
-    if (segments == NULL) return firn_fail_memory(error);
-    firn_ledger_property property = {segments, kept, snapshot_id, (int64_t)count};
+    uint64_t *checksums = firn_arena_alloc(arena, kept + 1, sizeof *checksums);
+    if (segments == NULL || checksums == NULL) return firn_fail_memory(error);
+    firn_ledger_property property = {.segments = segments,
+                                     .checksums = checksums,
+                                     .segment_count = kept,
+                                     .head = snapshot_id,
+                                     .entries = (int64_t)count};
     for (size_t i = 0; i < kept; i++) {
         segments[i] = ledger->segments.items[i].location;
+        checksums[i] = ledger->segments.items[i].checksum;
         property.entries += (int64_t)ledger->segments.items[i].entries;
     }
-    if (location != NULL) segments[property.segment_count++] = location;
+    if (location != NULL) {
+        checksums[kept] = checksum;
+        segments[property.segment_count++] = location;
+    }
     return firn_ledger_property_write(&property, arena, out, error);
 }
 
@@ -171,14 +181,16 @@ firn_status firn_ledger_write(const firn_ledger *ledger, firn_table *table, firn
     firn_ledger *next = NULL;
     const char *location = NULL;
     size_t count = 0;
+    uint64_t checksum = 0;
     FIRN_TRY(check_usable(ledger, table, error));
     size_t kept = segments_to_keep(ledger, added_count + unwritten(ledger));
     FIRN_TRY(firn_ledger_new(&next, error));
     FIRN_CHECK(take_over(next, ledger->superseded.items, ledger->superseded.count, kept, error));
     FIRN_CHECK(take_over(next, ledger->records.items, ledger->records.count, kept, error));
     FIRN_CHECK(put_added(next, added, added_count, snapshot_id, sequence_number, error));
-    FIRN_CHECK(write_segment(table, journal, next, arena, &location, &count, error));
-    FIRN_CHECK(make_text(ledger, kept, location, count, snapshot_id, arena, property, error));
+    FIRN_CHECK(write_segment(table, journal, next, arena, &location, &checksum, &count, error));
+    FIRN_CHECK(
+        make_text(ledger, kept, location, checksum, count, snapshot_id, arena, property, error));
 out:
     firn_ledger_free(next);
     return status;

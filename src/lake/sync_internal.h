@@ -69,6 +69,7 @@ typedef struct firn_sync_work {
     firn_ledger *ledger;
     size_t unread_entries; /**< committed since the ledger was loaded */
     bool ledger_restored;  /**< a rebuilt ledger was committed: it can be loaded again */
+    bool from_history;     /**< the table had no ledger: this one is made from its snapshots */
     bool ledger_grew;      /**< something was adopted that the next commit has to write */
     FIRN_VECTOR(firn_ledger_entry) adopted;
     FIRN_VECTOR(const char *) adopted_units;

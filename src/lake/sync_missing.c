@@ -52,6 +52,8 @@ static firn_status speaks_of(const firn_sync_work *work, const firn_ledger_entry
 
 firn_status firn_sync_find_missing(firn_sync_work *work, const uint8_t *seen, firn_error *error) {
     if (work->options->once || !work->listing.complete || work->ledger == NULL) return FIRN_OK;
+    /* What others added need not be this source's. */
+    if (work->from_history) return FIRN_OK;
     work->found_entries = 0;
     for (size_t i = 0; i < firn_ledger_count(work->ledger); i++) {
         const firn_ledger_entry *entry = firn_ledger_at(work->ledger, i);

@@ -57,9 +57,23 @@ static firn_status adopt_property(firn_sync_work *work, firn_error *error) {
                                    work->adopted_units.count, error);
 }
 
+/* A table that others filled has files that are live no more though they were added: its history knows them. Where that was expired, only a property of units tells; register is for files that somebody chose. */
+static firn_status begin_ledger(firn_sync_work *work, firn_error *error) {
+    const char *units = work->options->unit_property;
+    bool told = units != NULL && firn_table_metadata_property(work->table->metadata, units) != NULL;
+    if (work->table->snapshot == NULL || firn_ledger_was_there(work->ledger)) return FIRN_OK;
+    firn_ledger_free(work->ledger);
+    work->ledger = NULL;
+    FIRN_TRY(firn_ledger_begin(work->table, told || work->options->once, &work->ledger, error));
+    work->from_history = true;
+    work->ledger_grew = firn_ledger_count(work->ledger) > 0;
+    return FIRN_OK;
+}
+
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     firn_ledger_free(work->ledger);
     work->ledger = NULL;
+    work->from_history = false;
     work->unread_entries = 0;
     if (work->table == NULL) return FIRN_OK;
     if (work->options->rebuild_ledger && !work->ledger_restored) {
@@ -67,6 +81,7 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
         work->ledger_grew = true;
     } else {
         FIRN_TRY(firn_ledger_load(work->table, &work->ledger, error));
+        FIRN_TRY(begin_ledger(work, error));
     }
     FIRN_TRY(adopt_property(work, error));
     return firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error);
@@ -152,6 +167,16 @@ static firn_status look_again(const firn_sync_work *work, const firn_lake_file *
     return FIRN_OK;
 }
 
+/* History tells neither unit nor time. */
+static firn_status adopt_known(firn_sync_work *work, const firn_lake_file *file,
+                               const firn_ledger_entry *known, firn_error *error) {
+    firn_ledger_entry entry = firn_sync_entry_of(work, file, known->rows);
+    entry.snapshot_id = known->snapshot_id;
+    entry.sequence_number = known->sequence_number;
+    entry.added_ms = known->added_ms;
+    return firn_vector_push(&work->adopted, error, entry);
+}
+
 static firn_status classify_file(firn_sync_work *work, size_t index, const firn_map *units,
                                  file_classes *classes, firn_error *error) {
     const firn_lake_file *file = &work->listing.files[index];
@@ -164,6 +189,8 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
         return FIRN_OK;
     }
     classes->seen[firn_ledger_position(work->ledger, entry)] = 1;
+    /* Whether it is live is looked at, to be refused by name. */
+    if (work->from_history && work->options->once) return FIRN_OK;
     const char *differs = difference(work, file, entry);
     if (differs != NULL) {
         FIRN_TRY(look_again(work, &file, error));
@@ -176,7 +203,8 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
         return FIRN_OK;
     }
     classes->of[index] = CLASS_KNOWN;
-    if (differs == NULL) return FIRN_OK;
+    if (differs == NULL)
+        return work->from_history ? adopt_known(work, file, entry, error) : FIRN_OK;
     classes->of[index] = CLASS_REPLACED;
     return add_replaced(work, file, entry, differs, error);
 }
@@ -206,6 +234,15 @@ static firn_status refuse_duplicate(const firn_sync_work *work, const firn_lake_
                      work->display_name, file->location, others);
 }
 
+static firn_status refuse_given(const firn_sync_work *work, const firn_lake_file *file,
+                                firn_error *error) {
+    return firn_fail(error, FIRN_BLOCKED,
+                     "table %s was given the file %s before, and it is live no more: its rows were "
+                     "compacted into other files, or deleted; to add them again would bring them "
+                     "back or count them twice. Leave it out, or register a copy of it",
+                     work->display_name, file->location);
+}
+
 static firn_status take_live(firn_sync_work *work, file_classes *classes,
                              const firn_lake_file *const *files, const firn_sync_live *live,
                              size_t count, firn_error *error) {
@@ -214,6 +251,9 @@ static firn_status take_live(firn_sync_work *work, file_classes *classes,
     for (size_t i = 0; i < count; i++) {
         size_t index = (size_t)(files[i] - work->listing.files);
         bool by_unit = classes->of[index] == CLASS_ADOPTED;
+        bool given = work->options->once && work->from_history &&
+                     firn_ledger_find(work->ledger, files[i]->location) != NULL;
+        if (given && !live[i].live) return refuse_given(work, files[i], error);
         if (!by_unit && !live[i].live) continue;
         if (!by_unit && work->options->once) {
             if (duplicate == NULL) duplicate = files[i];
@@ -254,7 +294,6 @@ static firn_status look_at_live(firn_sync_work *work, file_classes *classes, fir
     if (count == 0) goto out;
     FIRN_CHECK(firn_sync_find_live(work, files, count, live, error));
     FIRN_CHECK(take_live(work, classes, files, live, count, error));
-    FIRN_CHECK(firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error));
 out:
     firn_free(files);
     firn_free(live);
@@ -395,6 +434,10 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
         goto out;
     }
     FIRN_CHECK(look_at_live(work, &classes, error));
+    if (work->ledger != NULL) {
+        FIRN_CHECK(
+            firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error));
+    }
     count_classes(work, &classes);
     FIRN_CHECK(choose(work, &classes, error));
 out:

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "firn/version.h"
 #include "table/commit_internal.h"
+#include "table/ledger_property.h"
 
 typedef struct side_totals {
     int64_t data_files, delete_files, position_files, vectors, equality_files;
@@ -203,6 +204,16 @@ static firn_status set_totals(json_t *summary, const firn_snapshot *parent,
                      added->equality_deletes - removed->equality_deletes, error);
 }
 
+/** A change that adds nothing by the ledger keeps what is known of files that were added before (lake/ledger.h), for when their snapshots are expired. */
+static firn_status hand_on_ledger(const firn_commit_work *work, const firn_snapshot *parent,
+                                  json_t *summary, firn_error *error) {
+    const char *text = NULL;
+    if (json_object_get(summary, FIRN_LEDGER_PROPERTY) != NULL) return FIRN_OK;
+    FIRN_TRY(firn_ledger_property_inherited(work->table->metadata, work->table->ref, parent, &text,
+                                            error));
+    return text == NULL ? FIRN_OK : firn_json_set_text(summary, FIRN_LEDGER_PROPERTY, text, error);
+}
+
 firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapshot *parent,
                                 json_t **out, firn_error *error) {
     firn_status status = FIRN_OK;
@@ -231,6 +242,7 @@ firn_status firn_commit_summary(const firn_commit_work *work, const firn_snapsho
         FIRN_CHECK(
             firn_json_set_text(summary, change->summary[i].key, change->summary[i].value, error));
     }
+    FIRN_CHECK(hand_on_ledger(work, parent, summary, error));
     *out = summary;
     summary = NULL;
 out:

@@ -16,12 +16,13 @@
 
 typedef struct firn_ledger_property {
     const char *const *segments; /**< locations, literally; oldest first */
+    const uint64_t *checksums;   /**< XXH64 of each segment's file */
     size_t segment_count;
     int64_t head;    /**< the snapshot that it was written with */
     int64_t entries; /**< in all segments together */
 } firn_ledger_property;
 
-/** In `arena`. CORRUPT: it is no such text; UNSUPPORTED: of a version that is not known. */
+/** In `arena`. CORRUPT: it is no such text, or was changed by another hand (it has a checksum of itself); UNSUPPORTED: of a version that is not known. */
 firn_status firn_ledger_property_parse(const char *text, firn_arena *arena,
                                        firn_ledger_property *out, firn_error *error);
 /** The text, in `arena`. */
@@ -30,6 +31,14 @@ firn_status firn_ledger_property_write(const firn_ledger_property *property, fir
 
 /** The text in a snapshot's summary, or NULL. */
 const char *firn_ledger_property_of_snapshot(const firn_snapshot *snapshot);
+/** The key of a branch's property: FIRN_LEDGER_PROPERTY for main. In `arena`; NULL when memory is out. */
+const char *firn_ledger_property_key(const char *ref, firn_arena *arena);
+/** The text that a change on top of `parent`, which adds nothing by the ledger, hands on in its summary, so that history that is cut off later keeps it: the parent's or its nearest ancestor's that has one, or the property's where that was written for the snapshot. *out is NULL where there is none, or where a snapshot on the way publishes another one (its files are in no text yet). Borrowed from the metadata. */
+firn_status firn_ledger_property_inherited(const firn_table_metadata *metadata, const char *ref,
+                                           const firn_snapshot *parent, const char **out,
+                                           firn_error *error);
+/** The snapshot that this one publishes, as a cherry-pick does. */
+bool firn_ledger_published_by(const firn_snapshot *snapshot, int64_t *out);
 /** Whether a table property is the ledger's, for any branch. */
 bool firn_ledger_property_is_key(const char *key);
 

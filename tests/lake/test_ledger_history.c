@@ -121,6 +121,38 @@ static void a_property_of_its_own_commit(void **state) {
     ledger_world_free(w);
 }
 
+/** Somebody else made the property shorter: the snapshot's own text counts. */
+static void a_property_changed_by_others(void **state) {
+    (void)state;
+    ledger_world *w = ledger_world_new(2);
+    (void)ledger_world_commit(w, "main", 1, "a", 0, 2);
+    ledger_world_set_property(w, FIRN_LEDGER_PROPERTY,
+                              "{\"version\":1,\"segments\":[],\"head\":1,\"entries\":0}");
+    check_files(w, "main", 0x3, 0);
+    plain_snapshot(w, 2, 1);
+    check_files(w, "main", 0x3, 0);
+    ledger_world_expire(w, 1);
+    firn_ledger *ledger = NULL;
+    check_fails(firn_ledger_load(ledger_world_table(w, "main"), &ledger, &w->error), FIRN_UNSAFE,
+                &w->error, "crc32");
+    ledger_world_free(w);
+}
+
+/** Programs that expire may drop the name of a parent that is gone: that makes no first snapshot. */
+static void a_parent_that_is_named_no_more(void **state) {
+    (void)state;
+    for (int version = 1; version <= 2; version++) {
+        ledger_world *w = ledger_world_new(version);
+        (void)ledger_world_commit(w, "main", 1, "a", 0, 2);
+        plain_snapshot(w, 2, FIRN_NO_SNAPSHOT);
+        ledger_world_expire(w, 1);
+        check_files(w, "main", 0x3, 0);
+        (void)ledger_world_commit(w, "main", 3, "b", 2, 1);
+        check_files(w, "main", 0x7, 0);
+        ledger_world_free(w);
+    }
+}
+
 static void branches_have_their_own(void **state) {
     (void)state;
     ledger_world *w = ledger_world_new(2);
@@ -241,6 +273,15 @@ typedef struct evidence {
     uint64_t published; /* since then */
 } evidence;
 
+/** Nothing that was before it is missing, by sequence numbers; in v1 nothing tells. */
+static bool is_first(const model *m, int at) {
+    if (m->snapshots[at].parent >= 0 || m->w->format_version == 1) return false;
+    for (int i = 0; i < at; i++) {
+        if (!m->snapshots[i].retained) return false;
+    }
+    return true;
+}
+
 static evidence look(const model *m) {
     evidence e = {-1, -1, m->head < 0, 0};
     for (int at = m->head; at >= 0 && m->snapshots[at].retained; at = m->snapshots[at].parent) {
@@ -250,7 +291,7 @@ static evidence look(const model *m) {
             return e;
         }
         e.oldest = at;
-        e.complete = s->parent < 0;
+        e.complete = is_first(m, at);
         if (s->source >= 0) e.published |= m->snapshots[s->source].files;
     }
     return e;
@@ -451,6 +492,8 @@ int main(void) {
         cmocka_unit_test(expired_history),
         cmocka_unit_test(a_dropped_property),
         cmocka_unit_test(a_property_of_its_own_commit),
+        cmocka_unit_test(a_property_changed_by_others),
+        cmocka_unit_test(a_parent_that_is_named_no_more),
         cmocka_unit_test(branches_have_their_own),
         cmocka_unit_test(a_published_snapshot),
         cmocka_unit_test(a_replaced_table),

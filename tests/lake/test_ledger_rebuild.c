@@ -98,6 +98,12 @@ static void not_where_it_was_expired(void **state) {
     remove_snapshot(w, first);
     check_fails(firn_ledger_rebuild(w->real, &ledger, &w->error), FIRN_UNSAFE, &w->error,
                 "was expired");
+    check_fails(firn_ledger_begin(w->real, false, &ledger, &w->error), FIRN_UNSAFE, &w->error,
+                "firn register");
+    check_ok(firn_ledger_begin(w->real, true, &ledger, &w->error), &w->error);
+    assert_int_equal(firn_ledger_count(ledger), 1);
+    assert_false(firn_ledger_was_there(ledger));
+    firn_ledger_free(ledger);
     ledger_world_free(w);
 }
 
@@ -118,6 +124,8 @@ static firn_status rebuild(void *context, firn_error *error) {
     ledger_world *w = context;
     firn_ledger *ledger = NULL;
     FIRN_TRY(firn_ledger_rebuild(w->real, &ledger, error));
+    firn_ledger_free(ledger);
+    FIRN_TRY(firn_ledger_begin(w->real, true, &ledger, error));
     firn_ledger_free(ledger);
     return FIRN_OK;
 }
@@ -150,7 +158,7 @@ static void another_reader(void **state) {
          .etag = "\"q\"",
          .size = -1,
          .modified_ns = -1,
-         .rows = 0,
+         .rows = -1,
          .removed = true},
     };
     check_ok(firn_ledger_load(w->real, &ledger, &w->error), &w->error);
