@@ -3,10 +3,11 @@
  * their number grows with the logarithm of the entries'. The property firn.sync.ledger (table/ledger_property.h: version, segments, head, entries) names them in the same commit; the snapshot's summary has the same text under the same key.
  * Segments that were merged stay where they are as long as a snapshot's summary names them; nothing here deletes them: they are reachable until those snapshots are expired, and leftovers after that.
  *
- * What counts for a ref is what the newest snapshot of its history says that has the text in its summary (or is the property's head): every snapshot that adds files through the ledger has it, so that nothing which the property says beyond that belongs to
- * this history. A rollback thereby takes the ledger back as well, and a dropped property is no loss. A snapshot that publishes another one (source-snapshot-id) brings that one's entries. Only where no retained snapshot of the history has the text is the
- * property taken, entry by entry: one whose snapshot is an ancestor counts; of the others none does where the chain reaches the table's first snapshot, else those do not that are younger than the oldest snapshot that the chain reaches (by sequence number,
- * in v1 by time): an ancestor of that age would be in the chain. The rest stays, since giving a table the same rows twice is worse than giving them late.
+ * What counts for a ref is what the newest snapshot of its history says that has the text in its summary (or is the property's head): every snapshot that adds files through the ledger has it, and firn's other commits hand the parent's on, so that nothing which
+ * the property says beyond that belongs to this history. A rollback thereby takes the ledger back as well, and a dropped or damaged property is no loss. A snapshot that publishes another one (source-snapshot-id) brings that one's entries. Only where no retained
+ * snapshot of the history has the text is the property taken, entry by entry: one whose snapshot is an ancestor counts; of the others none does where the chain provably reaches the history's first snapshot (no sequence number before it is missing), else those do
+ * not that are younger than the oldest snapshot that the chain reaches (by sequence number, in v1 by time): an ancestor of that age would be in the chain. The rest stays, since giving a table the same rows twice is worse than giving them late. The text has a
+ * checksum of itself and one of each segment.
  */
 #ifndef FIRN_LAKE_LEDGER_H
 #define FIRN_LAKE_LEDGER_H
