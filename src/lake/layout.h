@@ -3,7 +3,7 @@
  *
  * A rule is text: KEY[=PATTERN]: FIELD[, FIELD…], or KEY: - (the key means nothing). FIELD is COLUMN (identity) or TRANSFORM(COLUMN), each with an optional "as NAME"; a column that the files lack takes a type before
  * that ("COLUMN int as NAME"; string where none is given). PATTERN has one {} for each field, "{}" where it is left out; {#} is a number that counts truncate's widths: value × width. "tile={#}_{#}: truncate[12](lat_idx), truncate[12](lon_idx)".
- * The text at a {} is the partition value as Iceberg prints it: a column's own value, "2024", "2024-01" (or "202401"; or "01" beside a year), "2024-01-31", "2024-01-31-12", a bucket, a truncated value.
+ * The text at a {} is the partition value as Iceberg prints it: a column's own value, "2024" (a year before 1000 may lack its zeros), "2024-01" (or "202401"; or "01" beside a year), "2024-01-31", "2024-01-31-12", a bucket, a truncated value.
  * Keys without a rule: year, month, day and hour (alone or nested) belong to the one date or timestamp column whose bounds prove every path; another key that is a column's name is
  * that column's identity; any other key makes a string column of that name that only paths have. Where no column of time proves anything and the files hold year, month, … as columns, they are columns like any other.
  * Names of keys and columns are matched exactly, else by letters whatever their case. Names with spaces, commas or colons are put in quotes ("", doubled, for one).

@@ -186,7 +186,82 @@ static firn_status several_columns(const spec_maker *maker) {
                      keys, names, (int)length, keys, (int)length, keys, first);
 }
 
+/* Whether the text alone tells the unit, as "2024-01-31" does a day and "05" no hour. */
+static bool tells_unit(firn_time_unit unit, const char *text) {
+    const char *texts[FIRN_UNIT_COUNT] = {0};
+    firn_value value;
+    firn_error ignored;
+    if (text == NULL) return false;
+    texts[unit] = text;
+    return firn_layout_parse_time(unit, texts, &value, &ignored) == FIRN_OK;
+}
+
+/* The coarsest of the paths' units that needs a coarser one beside it, in its key; NULL: none does. */
+static const char *lone_key(const spec_maker *maker, firn_time_unit *unit) {
+    const char *found = NULL;
+    *unit = FIRN_UNIT_COUNT;
+    for (size_t i = 0; i < maker->layout->key_count; i++) {
+        const firn_lake_path_key *key = &maker->layout->keys[i];
+        firn_time_unit own = firn_time_unit_named(key->key);
+        if (!is_time_key(maker, key->key) || own >= *unit) continue;
+        *unit = own;
+        found = own > FIRN_UNIT_YEAR && !tells_unit(own, key->value) ? key->key : NULL;
+    }
+    return found;
+}
+
+/* Of "dt=2024-01-31/hour=05": "dt". A key without a rule whose text is one of the unit; NULL: none. */
+static const char *key_of_unit(const spec_maker *maker, firn_time_unit unit) {
+    for (size_t i = 0; i < maker->layout->key_count; i++) {
+        const firn_lake_path_key *key = &maker->layout->keys[i];
+        bool is_free = firn_time_unit_named(key->key) == FIRN_UNIT_COUNT &&
+                       firn_layout_rule_of(maker->layout, key->key) == NULL;
+        if (is_free && tells_unit(unit, key->value)) return key->key;
+    }
+    return NULL;
+}
+
+/* A column that has the unit; NULL: none. */
+static const char *column_with_unit(const spec_maker *maker, firn_time_unit unit) {
+    firn_transform transform = firn_time_unit_transform(unit);
+    for (size_t i = 0; i < maker->layout->candidates.count; i++) {
+        const firn_layout_candidate *candidate = &maker->layout->candidates.items[i];
+        const firn_field *field = firn_schema_find(maker->schema, candidate->field_id);
+        if (field == NULL) continue;
+        if (firn_transform_check_source(&transform, field->type, NULL) == FIRN_OK) {
+            return candidate->name;
+        }
+    }
+    return NULL;
+}
+
+/* An hour without a day (a day without a month, …): which rules give it one, or do without. */
+static firn_status lone_unit(const spec_maker *maker, const char *key, firn_time_unit unit) {
+    const char *coarser = firn_time_unit_names[unit - 1];
+    const char *beside = key_of_unit(maker, (firn_time_unit)(unit - 1));
+    const char *column = column_with_unit(maker, unit);
+    const char *name = firn_time_unit_names[unit];
+    const char *both = "";
+    if (beside != NULL && column != NULL) {
+        both = firn_arena_format(maker->arena,
+                                 "--partition \"%s: %s(%s)\" --partition \"%s: %s(%s)\" takes both "
+                                 "for those of the column \"%s\", ",
+                                 beside, coarser, column, key, name, column, column);
+        if (both == NULL) return firn_fail_memory(maker->error);
+    }
+    return firn_fail(
+        maker->error, FIRN_INVALID,
+        "%s: the paths' \"%s\" tells no %s without a %s beside it, so that no column can prove "
+        "it: %s--partition \"%s: %s int\" makes it a column of its own, and "
+        "--partition \"%s: -\" leaves it aside",
+        maker->layout->first_location, key, name, coarser, both, key, key, key);
+}
+
 static firn_status no_column(const spec_maker *maker) {
+    firn_time_unit unit = FIRN_UNIT_COUNT;
+    const char *lone = lone_key(maker, &unit);
+    if (lone != NULL) return lone_unit(maker, lone, unit);
+
     const firn_lake_layout *layout = maker->layout;
     const char *keys = NULL;
     const char *names = "";

@@ -290,11 +290,12 @@ static bool take_number(const char **text, size_t least, size_t most, int64_t *o
     return true;
 }
 
-/* "2024-01-31" down to the unit: then all units are set. */
+/* "2024-01-31" down to the unit: then all units are set. A year that stands alone may lack its leading zeros. */
 static bool take_full(firn_time_unit unit, const char *text, civil_time *out) {
     int64_t sign = *text == '-' ? -1 : 1;
     if (*text == '-' || *text == '+') text++;
-    if (!take_number(&text, 4, 9, &out->value[FIRN_UNIT_YEAR])) return false;
+    size_t least = unit == FIRN_UNIT_YEAR ? 1 : 4;
+    if (!take_number(&text, least, 9, &out->value[FIRN_UNIT_YEAR])) return false;
     out->value[FIRN_UNIT_YEAR] *= sign;
     out->has[FIRN_UNIT_YEAR] = true;
     for (size_t i = FIRN_UNIT_MONTH; i <= unit; i++) {

@@ -243,7 +243,17 @@ static void days_and_hours_need_their_coarser_keys(void **state) {
     (void)state;
     lake l = lake_new(NULL, 0, DATES, DATE_FIELDS);
     show_well(&l, "/lake/month=01/a.parquet", DAY, DAY, DAY + 40, DAY + 40);
-    check_no_spec(&l, "needs a year beside it");
+    check_no_spec(&l, "\"month\" tells no month without a year beside it");
+    check_no_spec(&l, "--partition \"month: month int\"");
+    lake_release(&l);
+    l = lake_new(NULL, 0, DATES, DATE_FIELDS);
+    show_well(&l, "/lake/y=2024/month=01/a.parquet", DAY, DAY, DAY + 40, DAY + 40);
+    check_no_spec(&l, "--partition \"y: year(created)\" --partition \"month: month(created)\"");
+    lake_release(&l);
+    /* A date has no hour, and so is none of those that the day beside it may be of. */
+    l = lake_new(NULL, 0, DATES, DATE_FIELDS);
+    show_well(&l, "/lake/dt=2024-01-01/hour=05/a.parquet", DAY, DAY, DAY, DAY);
+    check_no_spec(&l, "no column can prove it: --partition \"hour: hour int\" makes");
     lake_release(&l);
     l = lake_new(NULL, 0, DATES, DATE_FIELDS);
     show_well(&l, "/lake/year=2024/month=01/day=1/hour=00/a.parquet", DAY, DAY, DAY, DAY);
@@ -252,6 +262,25 @@ static void days_and_hours_need_their_coarser_keys(void **state) {
     l = lake_new(NULL, 0, DATES, DATE_FIELDS);
     show_well(&l, "/lake/month=2024-01/day=01/a.parquet", DAY, DAY, DAY + 40, DAY + 40);
     check_spec(&l, "created_month:month:1 created_day:day:1");
+    lake_release(&l);
+}
+
+/* The years 1 and 45 are 719162 and 703091 days before 1970. */
+static void years_need_no_leading_zeros(void **state) {
+    (void)state;
+    static const char *const paths[] = {"/lake/year=1/a.parquet", "/lake/year=0001/a.parquet"};
+    for (size_t i = 0; i < 2; i++) {
+        lake l = lake_new(NULL, 0, DATES, DATE_FIELDS);
+        show_well(&l, paths[i], -719162, -719162, DAY, DAY);
+        show_well(&l, i == 0 ? "/lake/year=45/b.parquet" : "/lake/year=0045/b.parquet", -703091,
+                  -703091, DAY, DAY);
+        check_spec(&l, "created_year:year:1");
+        lake_release(&l);
+    }
+    /* Never 2024. */
+    lake l = lake_new(NULL, 0, DATES, DATE_FIELDS);
+    show_well(&l, "/lake/year=24/a.parquet", DAY, DAY, DAY, DAY);
+    check_no_spec(&l, "the path says 0024");
     lake_release(&l);
 }
 
@@ -505,6 +534,7 @@ int main(void) {
         cmocka_unit_test(several_time_columns_are_named),
         cmocka_unit_test(no_time_column_is_told_with_the_first_path),
         cmocka_unit_test(days_and_hours_need_their_coarser_keys),
+        cmocka_unit_test(years_need_no_leading_zeros),
         cmocka_unit_test(candidates_without_bounds_are_read),
         cmocka_unit_test(files_without_rows_prove_and_refute_nothing),
         cmocka_unit_test(a_column_that_comes_later_does_not_prove_what_came_before),
