@@ -99,5 +99,10 @@ bool firn_lake_locations_overlap(const char *a, const char *b);
 /** The same, but for memory: that running out of it is told apart from an overlap. */
 firn_status firn_lake_locations_compare(const char *a, const char *b, bool *overlap,
                                         firn_error *error);
+/** The same for where symbolic links lead, as far as the paths are there. `resolved`: what firn_lake_resolved_key made of the first one. */
+firn_status firn_lake_resolved_compare(const char *resolved, const char *b, bool *overlap,
+                                       firn_error *error);
+/** The key of a location without symbolic links: those of its deepest folder that is there are followed. Owned (firn_free). */
+firn_status firn_lake_resolved_key(const char *location, char **out, firn_error *error);
 
 #endif

@@ -229,16 +229,51 @@ static bool lies_in(const char *location, const char *folder) {
            (location[length] == '\0' || location[length] == '/');
 }
 
+/* The root of the local disk is "" by now, and no prefix of what has a scheme. */
+static bool keys_overlap(const char *a, const char *b) {
+    return (a[0] == '/' || a[0] == '\0') == (b[0] == '/' || b[0] == '\0') &&
+           (lies_in(a, b) || lies_in(b, a));
+}
+
+firn_status firn_lake_resolved_key(const char *location, char **out, firn_error *error) {
+    char real[PATH_MAX];
+    char *key = NULL;
+    FIRN_TRY(even_key(location, &key, error));
+    size_t length = strlen(key);
+    *out = key;
+    while (length > 0 && key[0] == '/') {
+        char rest = key[length];
+        key[length] = '\0';
+        bool there = realpath(key, real) != NULL;
+        key[length] = rest;
+        if (there) {
+            /* The root is "" in keys. */
+            *out = firn_format("%s%s", strcmp(real, "/") == 0 ? "" : real, key + length);
+            firn_free(key);
+            return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+        }
+        while (length > 0 && key[--length] != '/') {
+        }
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_lake_resolved_compare(const char *resolved, const char *b, bool *overlap,
+                                       firn_error *error) {
+    char *second = NULL;
+    FIRN_TRY(firn_lake_resolved_key(b, &second, error));
+    *overlap = keys_overlap(resolved, second);
+    firn_free(second);
+    return FIRN_OK;
+}
+
 firn_status firn_lake_locations_compare(const char *a, const char *b, bool *overlap,
                                         firn_error *error) {
     char *first = NULL, *second = NULL;
     firn_status status = even_key(a, &first, error);
     if (status == FIRN_OK) status = even_key(b, &second, error);
     if (status == FIRN_OK) {
-        /* The root of the local disk is "" by now, and no prefix of what has a scheme. */
-        *overlap =
-            (first[0] == '/' || first[0] == '\0') == (second[0] == '/' || second[0] == '\0') &&
-            (lies_in(first, second) || lies_in(second, first));
+        *overlap = keys_overlap(first, second);
     }
     firn_free(first);
     firn_free(second);

@@ -126,6 +126,10 @@ firn_status firn_sync_still_missing(const firn_sync_work *work, const firn_ledge
 /** Whether no other run has given up or added the file since `entry` was copied. */
 bool firn_sync_still_added(const firn_sync_work *work, const firn_ledger_entry *entry);
 
+/* sync_same.c */
+/** Notes new files as bad that are, behind symbolic links, others of the source or of the ledger. */
+firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error);
+
 /* sync_plan.c */
 /** Loads the ledger, with what is adopted. */
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error);

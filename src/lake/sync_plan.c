@@ -440,6 +440,7 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
     }
     count_classes(work, &classes);
     FIRN_CHECK(choose(work, &classes, error));
+    FIRN_CHECK(firn_sync_refuse_same(work, error));
 out:
     firn_map_free(units);
     firn_free(classes.of);

@@ -112,9 +112,11 @@ static firn_status default_location(firn_sync_work *work, char **out, firn_error
     return FIRN_OK;
 }
 
-static firn_status check_apart(const char *location, const char *source, firn_error *error) {
+static firn_status check_apart(const char *location, const char *resolved, const char *source,
+                               firn_error *error) {
     bool overlap = false;
     FIRN_TRY(firn_lake_locations_compare(location, source, &overlap, error));
+    if (!overlap) FIRN_TRY(firn_lake_resolved_compare(resolved, source, &overlap, error));
     if (!overlap) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID,
                      "the table's location %s overlaps its source %s; firn writes nothing where "
@@ -133,12 +135,13 @@ static size_t folder_length(const char *location) {
     return slash == NULL ? 0 : (size_t)(slash - location);
 }
 
-static firn_status check_overlap(firn_sync_work *work, const char *location, firn_error *error) {
+static firn_status check_places(firn_sync_work *work, const char *location, const char *resolved,
+                                firn_error *error) {
     firn_lake_source_kind kind = work->options->source.kind;
     bool has_roots = kind == FIRN_LAKE_GLOB || work->options->source.unit_folder != NULL;
     const firn_lake_source *source = &work->options->source;
     for (size_t i = 0; kind == FIRN_LAKE_PATHS && i < source->location_count; i++) {
-        FIRN_TRY(check_apart(location, source->locations[i], error));
+        FIRN_TRY(check_apart(location, resolved, source->locations[i], error));
     }
     const char *last_folder = "";
     size_t last_length = 0, last_root = SIZE_MAX;
@@ -154,10 +157,18 @@ static firn_status check_overlap(firn_sync_work *work, const char *location, fir
         const char *top = has_roots ? cut(work, file->location, root) : folder;
         last_root = root;
         if (folder == NULL || top == NULL) return firn_fail_memory(error);
-        FIRN_TRY(check_apart(location, folder, error));
-        FIRN_TRY(check_apart(location, top, error));
+        FIRN_TRY(check_apart(location, resolved, folder, error));
+        FIRN_TRY(check_apart(location, resolved, top, error));
     }
     return FIRN_OK;
+}
+
+static firn_status check_overlap(firn_sync_work *work, const char *location, firn_error *error) {
+    char *resolved = NULL;
+    FIRN_TRY(firn_lake_resolved_key(location, &resolved, error));
+    firn_status status = check_places(work, location, resolved, error);
+    firn_free(resolved);
+    return status;
 }
 
 typedef struct foreign {

@@ -218,5 +218,51 @@ def test_full_names_are_unique():
     shutil.rmtree(lake.folder)
 
 
+def test_a_location_that_links_lead_into_the_source():
+    lake = lakekit.Lake()
+    lake.write("p=1/0.parquet", [{"id": 0, "name": "n"}], SCHEMA)
+    os.symlink(lake.source, lake.folder + "/link")
+    os.symlink(lake.folder, lake.folder + "/up")
+    lake.options = []
+    for source, location in ((lake.source, "/link/t"), (lake.folder + "/link", "/lake/t"), (lake.source, "/up/lake"), (lake.source, "/up/up/link/no/such/folder")):
+        lake.refused("sync", source, "--location", lake.folder + location, code=2, words=["overlaps its source"])
+    lake.refused("sync", "--glob", lake.folder + "/link/**", "--location", lake.folder + "/lake/t", code=2, words=["overlaps its source"])
+    lake.refused("sync", lake.folder + "/link/p=1/0.parquet", "--location", lake.source + "/p=1/t", code=2, words=["overlaps its source"])
+
+
+def test_the_same_file_by_way_of_links():
+    """A symbolic link to a file, or to its folder, gives no second set of its rows; a hard link is a file of its own."""
+    lake = lakekit.Lake()
+    first = lake.write("d/a.parquet", [{"id": 1, "name": "n"}], SCHEMA)
+    os.symlink(first, lake.path("s.parquet"))
+    os.symlink(lake.path("d"), lake.path("dl"))
+    os.link(first, lake.path("d/hard.parquet"))
+    os.symlink(lake.source, lake.folder + "/link")
+    lake.watch = False
+    named = [lake.path(n) for n in ("s.parquet", "dl/a.parquet", "d/a.parquet", "d/hard.parquet")]
+    run = lake.refused("sync", *named, words=["the same file as", "symbolic link"])
+    equal(sorted(f["file"] for f in run["bad"]), sorted(named[:2]), "bad files")
+    run = lake.refused("sync", *named[:2], words=["the same file as"])
+    equal([f["file"] for f in run["bad"]], [named[0]], "the second of two links")
+    run = lake.refused("sync", lake.source, lake.folder + "/link")
+    equal(len(run["bad"]), 2, "bad files of a folder that is named twice")
+    lake.sync(*named, "--skip-bad", expect=6)
+    equal(sorted(lake.live()), sorted(named[2:]), "live files")
+    equal(lake.sync(lake.source)["files"]["new"], 0, "new files: links in folders are not followed")
+    for source in ([lake.folder + "/link"], [lake.path("s.parquet")], [lake.folder + "/link/d/a.parquet"], ["--glob", lake.folder + "/link/**/*.parquet"]):
+        lake.refused("sync", *source, words=["the same file as", "the table has it already"])
+        lake.refused("register", *source, words=["the same file as"])
+    # The other way round: added through a link, asked for by its own name.
+    other = lakekit.Lake()
+    own = other.write("a.parquet", [{"id": 1, "name": "n"}], SCHEMA)
+    os.symlink(other.source, other.folder + "/link")
+    os.symlink(own, other.folder + "/b.parquet")
+    other.watch = False
+    other.sync(other.folder + "/link")
+    other.refused("sync", other.source, words=["the same file as", "the table has it already"])
+    other.refused("register", other.folder + "/b.parquet", words=["the same file as"])
+    equal(len(other.live()), 1, "live files")
+
+
 if __name__ == "__main__":
     lakekit.main(globals())

@@ -1,0 +1,139 @@
+/* Files that symbolic links give a second name. Hard links are files of their own: they may be copies that are meant. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "lake/sync_internal.h"
+
+typedef struct same_search {
+    firn_sync_work *work;
+    firn_arena *arena;
+    firn_map *sizes; /* of new files */
+    firn_map *
+        names; /* resolved path to location: of new files, and of entries that were added through links */
+    const char **resolved;                 /* of new files; NULL: not on the local disk */
+    char folder[PATH_MAX], real[PATH_MAX]; /* the folder that was resolved last */
+} same_search;
+
+/* The path without links in it; the path itself where there are none, or it can't be told. */
+static const char *resolve(same_search *search, const char *path) {
+    char real[PATH_MAX];
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    if (length == 0 || length >= sizeof search->folder) return path;
+    if (strncmp(search->folder, path, length) != 0 || search->folder[length] != '\0') {
+        memcpy(search->folder, path, length);
+        search->folder[length] = '\0';
+        if (realpath(search->folder, search->real) == NULL) search->folder[0] = '\0';
+    }
+    if (search->folder[0] == '\0') return path;
+    if (readlink(path, real, sizeof real) >= 0) {
+        return realpath(path, real) == NULL ? path : firn_arena_strdup(search->arena, real);
+    }
+    if (strcmp(search->folder, search->real) == 0) return path;
+    return firn_arena_format(search->arena, "%s%s", search->real, path + length);
+}
+
+static firn_status key_of(same_search *search, const char *location, const char **out,
+                          firn_error *error) {
+    const char *within = firn_location_key_within(location);
+    char *made = within == NULL ? firn_location_key(location) : NULL;
+    *out = within != NULL ? within : made == NULL ? NULL : firn_arena_strdup(search->arena, made);
+    firn_free(made);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+static firn_status note_names(same_search *search, firn_error *error) {
+    firn_sync_work *work = search->work;
+    for (size_t i = 0; i < work->new_count; i++) {
+        const firn_lake_file *file = &work->files[i];
+        const char *key = NULL;
+        FIRN_TRY(key_of(search, file->location, &key, error));
+        if (key[0] != '/') continue;
+        search->resolved[i] = resolve(search, key);
+        if (search->resolved[i] == NULL) return firn_fail_memory(error);
+        FIRN_TRY(firn_map_set_int(search->sizes, file->size, search, error));
+        if (strcmp(search->resolved[i], key) != 0) continue;
+        FIRN_TRY(firn_map_set_text(search->names, key, (void *)(uintptr_t)file->location, error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status refuse(const same_search *search, size_t index, const char *other, bool added,
+                          firn_error *error) {
+    const char *reason =
+        firn_arena_format(search->arena, "the same file as %s, by way of a symbolic link%s", other,
+                          added ? "; the table has it already" : "");
+    if (reason == NULL) return firn_fail_memory(error);
+    return firn_sync_add_bad(search->work, index, reason, error);
+}
+
+/* Entries that were added through links; files of other sizes are others. */
+static firn_status find_linked_entries(same_search *search, firn_map *linked, firn_error *error) {
+    const firn_ledger *ledger = search->work->ledger;
+    for (size_t i = 0; ledger != NULL && i < firn_ledger_count(ledger); i++) {
+        const firn_ledger_entry *entry = firn_ledger_at(ledger, i);
+        bool same_size = firn_map_get_int(search->sizes, entry->size) != NULL;
+        const char *key = NULL;
+        if (entry->removed || (entry->size >= 0 && !same_size)) continue;
+        FIRN_TRY(key_of(search, entry->location, &key, error));
+        const char *real = key[0] == '/' ? resolve(search, key) : key;
+        if (real == NULL) return firn_fail_memory(error);
+        if (strcmp(real, key) == 0) continue;
+        const char *location = firn_arena_strdup(search->arena, entry->location);
+        if (location == NULL) return firn_fail_memory(error);
+        FIRN_TRY(firn_map_set_text(linked, real, (void *)(uintptr_t)location, error));
+    }
+    return FIRN_OK;
+}
+
+static firn_status compare(same_search *search, const firn_map *linked, firn_error *error) {
+    firn_sync_work *work = search->work;
+    for (size_t i = 0; i < work->new_count; i++) {
+        const char *real = search->resolved[i];
+        const char *location = work->files[i].location;
+        if (real == NULL) continue;
+        const char *added = firn_map_get_text(linked, real);
+        const firn_ledger_entry *entry =
+            work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, real);
+        if (added == NULL && entry != NULL && !entry->removed) added = entry->location;
+        if (added != NULL) {
+            FIRN_TRY(refuse(search, i, added, true, error));
+            continue;
+        }
+        const char *other = firn_map_get_text(search->names, real);
+        if (other == NULL) {
+            void *value = (void *)(uintptr_t)location;
+            FIRN_TRY(firn_map_set_text(search->names, real, value, error));
+        } else if (other != location) {
+            FIRN_TRY(refuse(search, i, other, false, error));
+        }
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error) {
+    if (work->new_count == 0) return FIRN_OK;
+    firn_status status = FIRN_OK;
+    same_search search = {.work = work, .arena = firn_arena_new()};
+    firn_map *linked = firn_map_new();
+    search.sizes = firn_map_new();
+    search.names = firn_map_new();
+    if (search.arena != NULL) {
+        search.resolved = firn_arena_alloc(search.arena, work->new_count, sizeof(const char *));
+    }
+    if (search.resolved == NULL || search.sizes == NULL || search.names == NULL || linked == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    FIRN_CHECK(note_names(&search, error));
+    FIRN_CHECK(find_linked_entries(&search, linked, error));
+    FIRN_CHECK(compare(&search, linked, error));
+out:
+    firn_map_free(linked);
+    firn_map_free(search.sizes);
+    firn_map_free(search.names);
+    firn_arena_free(search.arena);
+    return status;
+}
