@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "iceberg/update.h"
 #include "lake/sync_internal.h"
@@ -56,12 +57,37 @@ static firn_status blame(firn_sync_work *work, size_t index, firn_status status,
 
 /* --- the union of columns ---------------------------------------------------------------------- */
 
+/* Milliseconds become microseconds in the table (specification, "Primitive Types"); readers fail at a value that has none, or make another one of it. */
+static firn_status check_times(const firn_parquet_leaf *leaf, const firn_parquet_statistics *known,
+                               firn_error *error) {
+    const firn_parquet_schema_element *element = leaf->node->element;
+    const firn_slice bounds[] = {known->min_value, known->max_value};
+    if (element->logical.kind != FIRN_PARQUET_LOGICAL_TIMESTAMP ||
+        element->logical.unit != FIRN_PARQUET_MILLIS || element->type != FIRN_PARQUET_INT64) {
+        return FIRN_OK;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (bounds[i].data == NULL || bounds[i].size != 8) continue;
+        int64_t value = (int64_t)firn_load_le64(bounds[i].data);
+        if (value <= INT64_MAX / 1000 && value >= INT64_MIN / 1000) continue;
+        return firn_fail(error, FIRN_INVALID,
+                         "column %s holds %lld milliseconds, a time that can't be told in "
+                         "microseconds, as the table has it",
+                         leaf->dotted_path, (long long)value);
+    }
+    return FIRN_OK;
+}
+
 /* A file that can't be decoded would fail readers of the whole table. */
 static firn_status check_readable(const firn_lake_footer *footer, firn_error *error) {
     const firn_parquet_file *file = footer->parquet;
     for (size_t i = 0; i < file->metadata->row_group_count; i++) {
         for (size_t j = 0; j < file->schema->leaf_count; j++) {
             firn_status status = firn_parquet_chunk_supported(file, i, j, error);
+            if (status == FIRN_OK) {
+                status = check_times(&file->schema->leaves[j],
+                                     &file->metadata->row_groups[i].columns[j].statistics, error);
+            }
             FIRN_TRY(firn_error_wrap(error, status, "%s", footer->file->location));
         }
     }

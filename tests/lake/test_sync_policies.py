@@ -264,5 +264,18 @@ def test_the_same_file_by_way_of_links():
     equal(len(other.live()), 1, "live files")
 
 
+def test_times_beyond_the_range_of_the_table():
+    """Milliseconds that microseconds can't tell: the footer shows them, and the file is refused."""
+    lake = lakekit.Lake()
+    limit = (2 ** 63 - 1) // 1000
+    for name, values in (("a.parquet", [limit, 0]), ("b.parquet", [-limit, None])):
+        lake.write(name, pa.table({"t": pa.array(values, pa.timestamp("ms"))}))
+    lake.sync(lake.source)
+    for name, values in (("c.parquet", [limit + 1]), ("d.parquet", [0, -limit - 1]), ("e.parquet", [2 ** 62])):
+        lake.write(name, pa.table({"t": pa.array(values, pa.timestamp("ms"))}))
+    run = lake.refused("sync", lake.source, words=["column t", "milliseconds"])
+    equal(run.names("bad"), ["c.parquet", "d.parquet", "e.parquet"], "bad files")
+
+
 if __name__ == "__main__":
     lakekit.main(globals())
