@@ -83,7 +83,8 @@ const firn_option firn_option_table[] = {
     {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE | FIRN_OPTIONS_SYNC, NULL,
      "parquet merge: replace files to write that are there already; sync --on-missing delete: also "
      "where more than half of what was added from the source (ten files or more, or all of it) is "
-     "gone"},
+     "gone; sync of a table whose ledger was begun after its history was expired: what the ledger "
+     "lacks is new"},
     {"compression", 0, FIRN_OPTION_TEXT, MEMBER(compression), FIRN_OPTIONS_MERGE, "CODEC[:LEVEL]",
      "zstd, snappy, gzip, brotli, lz4_raw or none, as in zstd:9; without it what most of the input "
      "has"},

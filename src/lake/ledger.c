@@ -75,6 +75,7 @@ static firn_status load_own(loading *load, const char *text, firn_arena *arena, 
     firn_ledger *ledger = load->ledger;
     firn_ledger_property property;
     FIRN_TRY(parse_text(text, arena, &property, error));
+    ledger->partly = property.partly;
     FIRN_TRY(firn_vector_reserve(&ledger->segments, error, property.segment_count));
     for (size_t i = 0; i < property.segment_count; i++) {
         const char *location = firn_arena_strdup(ledger->arena, property.segments[i]);
@@ -182,6 +183,14 @@ out:
     firn_map_free(load.dead);
     firn_arena_free(arena);
     return firn_error_wrap(error, status, "table %s: ledger", table->display_name);
+}
+
+bool firn_ledger_is_partial(const firn_ledger *ledger) {
+    return ledger->partly;
+}
+
+void firn_ledger_confirm(firn_ledger *ledger) {
+    ledger->partly = false;
 }
 
 bool firn_ledger_was_there(const firn_ledger *ledger) {

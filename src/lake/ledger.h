@@ -57,6 +57,12 @@ const firn_ledger_entry *firn_ledger_find(const firn_ledger *ledger, const char 
 size_t firn_ledger_count(const firn_ledger *ledger);
 /** Whether the table said something when it was loaded. */
 bool firn_ledger_was_there(const firn_ledger *ledger);
+/**
+ * Whether the ledger was begun by firn_ledger_begin with `partly` where history had been expired: then "not in the ledger" does not show that the table was never given a file. It stays so from text to text.
+ */
+bool firn_ledger_is_partial(const firn_ledger *ledger);
+/** Somebody who knows says that it has all there is; the next text says so. */
+void firn_ledger_confirm(firn_ledger *ledger);
 /** In no particular order; positions stay the same until the ledger is freed, addresses until something is adopted. */
 const firn_ledger_entry *firn_ledger_at(const firn_ledger *ledger, size_t index);
 /** The position of what firn_ledger_find returned, to keep marks beside the ledger. */

@@ -55,6 +55,7 @@ struct firn_ledger {
     firn_ledger_unit *last_unit;                /**< most entries follow one of the same unit */
     bool *look_up_failed; /**< memory was out: what was said to be unknown may be known */
     size_t rolled_back;
+    bool partly;      /**< files that the table was given before it was begun may be missing */
     const char *text; /**< what the table said when it was loaded; NULL: nothing */
 };
 

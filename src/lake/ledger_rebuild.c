@@ -138,6 +138,7 @@ firn_status firn_ledger_begin(firn_table *table, bool partly, firn_ledger **out,
     if (status == FIRN_UNSAFE && partly) {
         if (error != NULL) firn_error_clear(error);
         status = make(table, false, out, error);
+        if (status == FIRN_OK) (*out)->partly = true;
     }
     if (status != FIRN_UNSAFE || error == NULL) {
         return firn_error_wrap(error, status, "table %s: history", table->display_name);
@@ -145,8 +146,7 @@ firn_status firn_ledger_begin(firn_table *table, bool partly, firn_ledger **out,
     firn_error cause = *error;
     return firn_fail(error, FIRN_UNSAFE,
                      "table %s has no ledger, and its history does not tell which files it was "
-                     "given: %.400s. Add chosen files by firn register (after that firn sync takes "
-                     "what the history still tells, and what was registered, for known), or name "
-                     "the table property that lists the units that are in, by --unit-property",
+                     "given: %.400s. Add chosen files by firn register, or name the table property "
+                     "that lists the units that are in, by --unit-property",
                      table->display_name, cause.message);
 }

@@ -149,6 +149,7 @@ static firn_status make_text(const firn_ledger *ledger, size_t kept, const char 
                                      .checksums = checksums,
                                      .segment_count = kept,
                                      .head = snapshot_id,
+                                     .partly = ledger->partly,
                                      .entries = (int64_t)count};
     for (size_t i = 0; i < kept; i++) {
         segments[i] = ledger->segments.items[i].location;

@@ -38,7 +38,8 @@ typedef struct firn_sync_options {
     const char *unit_property; /**< NULL: none kept up; one that is found is adopted all the same */
     firn_lake_policy on_replaced, on_missing;
     bool skip_bad, rebuild_ledger;
-    bool force; /**< on_missing DELETE: also where most of what was added is gone */
+    bool
+        force; /**< on_missing DELETE: also where most of what was added is gone; a partial ledger (lake/ledger.h) is taken for a whole one */
     int64_t memory_bytes, lock_timeout_ms;
     firn_pool *pool;
 } firn_sync_options;

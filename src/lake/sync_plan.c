@@ -65,9 +65,26 @@ static firn_status begin_ledger(firn_sync_work *work, firn_error *error) {
     firn_ledger_free(work->ledger);
     work->ledger = NULL;
     FIRN_TRY(firn_ledger_begin(work->table, told || work->options->once, &work->ledger, error));
+    if (told) firn_ledger_confirm(work->ledger);
     work->from_history = true;
     work->ledger_grew = firn_ledger_count(work->ledger) > 0;
     return FIRN_OK;
+}
+
+/* What such a ledger lacks may have been compacted away: added again it would be there twice. */
+static firn_status check_whole(firn_sync_work *work, firn_error *error) {
+    if (work->options->once || !firn_ledger_is_partial(work->ledger)) return FIRN_OK;
+    if (work->options->force) {
+        firn_ledger_confirm(work->ledger);
+        work->ledger_grew = true;
+        return FIRN_OK;
+    }
+    return firn_fail(error, FIRN_UNSAFE,
+                     "table %s: its ledger was begun when history had been expired, so it can't "
+                     "tell files that were never added from those that were compacted away before. "
+                     "Add chosen files by firn register; --force says that every file that the "
+                     "ledger lacks is new",
+                     work->display_name);
 }
 
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
@@ -83,6 +100,7 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
         FIRN_TRY(firn_ledger_load(work->table, &work->ledger, error));
         FIRN_TRY(begin_ledger(work, error));
     }
+    FIRN_TRY(check_whole(work, error));
     FIRN_TRY(adopt_property(work, error));
     return firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error);
 }

@@ -76,6 +76,7 @@ static firn_status fill_object(const firn_ledger_property *property, json_t *obj
         FIRN_TRY(fill_segment(property, i, segments, error));
     }
     FIRN_TRY(firn_json_set_int(object, "head", property->head, error));
+    if (property->partly) FIRN_TRY(firn_json_set(object, "partly", json_true(), error));
     return firn_json_set_int(object, "entries", property->entries, error);
 }
 
@@ -132,6 +133,7 @@ static firn_status parse_object(const json_t *object, firn_arena *arena, firn_le
     if (out->entries < 0) {
         return firn_fail(error, FIRN_CORRUPT, "%s: field entries is negative", what);
     }
+    out->partly = json_is_true(json_object_get(object, "partly"));
     FIRN_TRY(firn_json_array(object, what, "segments", &segments, error));
     FIRN_TRY(parse_segments(segments, arena, out, error));
     return check_checksum(object, out, error);

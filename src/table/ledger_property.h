@@ -20,6 +20,8 @@ typedef struct firn_ledger_property {
     size_t segment_count;
     int64_t head;    /**< the snapshot that it was written with */
     int64_t entries; /**< in all segments together */
+    bool
+        partly; /**< begun where history had been expired: files that the table was given before may be missing */
 } firn_ledger_property;
 
 /** In `arena`. CORRUPT: it is no such text, or was changed by another hand (it has a checksum of itself); UNSUPPORTED: of a version that is not known. */

@@ -224,6 +224,18 @@ def test_expired_before_the_first_sync():
     lake.refused("sync", lake.source, "--rebuild-ledger", code=4)
     lake.register(lake.path("3.parquet"))
     equal(rows(lake), [0, 1, 2, 3], "rows")
+    # What was compacted away is still not known; a ledger with one file in it must not hide that.
+    write(lake, 4)
+    lake.refused("sync", lake.source, code=4, words=["history had been expired", "--force"])
+    compact(lake)
+    lake.refused("sync", lake.source, code=4, words=["history had been expired", "--force"])
+    # Whoever knows that the others are new says so, once.
+    for number in range(3):
+        os.remove(lake.path(f"{number}.parquet"))
+    equal(lake.sync(lake.source, "--force", "--on-missing", "report")["files"]["added"], 1, "files added")
+    write(lake, 5)
+    equal(lake.sync(lake.source, "--on-missing", "report")["files"]["added"], 1, "files added")
+    equal(rows(lake), [0, 1, 2, 3, 4, 5], "rows")
     shutil.rmtree(lake.folder)
 
 
