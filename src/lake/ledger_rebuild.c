@@ -1,4 +1,6 @@
 /** A ledger made from a table's own history. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "lake/ledger_internal.h"
 
@@ -6,12 +8,49 @@ typedef struct rebuilding {
     firn_table *table;
     firn_ledger *ledger;
     const firn_snapshot *snapshot;
-    bool first; /**< the snapshot is the table's first one */
+    bool first;    /**< the snapshot is the table's first one */
+    bool removals; /**< what the snapshot removed is wanted, not what it added */
 } rebuilding;
+
+/** Whether a sync made the snapshot and took files out by policy: other commits only hand on a text of an earlier one. */
+static firn_status removes_by_policy(const firn_snapshot *snapshot, firn_arena *arena, bool *out,
+                                     firn_error *error) {
+    firn_ledger_property property;
+    const char *text = firn_ledger_property_of_snapshot(snapshot);
+    const char *engine = json_string_value(json_object_get(snapshot->summary, "engine-name"));
+    const char *operation = snapshot->operation == NULL ? "" : snapshot->operation;
+    *out = false;
+    if (text == NULL || engine == NULL || strcmp(engine, "firn") != 0) return FIRN_OK;
+    if (strcmp(operation, "overwrite") != 0 && strcmp(operation, "delete") != 0) return FIRN_OK;
+    firn_status status = firn_ledger_property_parse(text, arena, &property, error);
+    if (status == FIRN_NO_MEMORY) return status;
+    if (status != FIRN_OK && error != NULL) firn_error_clear(error);
+    *out = status == FIRN_OK && property.head == snapshot->snapshot_id;
+    return FIRN_OK;
+}
+
+/** Without facts, as where a missing file is deleted: whatever comes back under its path is new. */
+static firn_status put_removed(const rebuilding *run, const firn_manifest_entry *entry,
+                               firn_error *error) {
+    const firn_snapshot *snapshot = run->snapshot;
+    if (entry->file.content != FIRN_CONTENT_DATA || entry->status != FIRN_ENTRY_DELETED) {
+        return FIRN_OK;
+    }
+    if (entry->has_snapshot_id && entry->snapshot_id != snapshot->snapshot_id) return FIRN_OK;
+    firn_ledger_item item = {.location = firn_slice_text(entry->file.path),
+                             .size = -1,
+                             .modified_ns = -1,
+                             .snapshot_id = snapshot->snapshot_id,
+                             .sequence_number = snapshot->sequence_number,
+                             .added_ms = snapshot->timestamp_ms,
+                             .removed = true};
+    return firn_ledger_put(run->ledger, &item, FIRN_LEDGER_UNWRITTEN, error);
+}
 
 static firn_status visit_entry(void *context, const firn_manifest_entry *entry, firn_error *error) {
     rebuilding *run = context;
     const firn_snapshot *snapshot = run->snapshot;
+    if (run->removals) return put_removed(run, entry, error);
     bool removed = entry->status == FIRN_ENTRY_DELETED;
     if (entry->file.content != FIRN_CONTENT_DATA || (removed && !run->first)) return FIRN_OK;
     bool own = entry->status == FIRN_ENTRY_ADDED &&
@@ -52,10 +91,14 @@ static firn_status take_manifests(rebuilding *run, firn_arena *arena, firn_error
 
 firn_status firn_ledger_put_snapshot(firn_ledger *ledger, firn_table *table,
                                      const firn_snapshot *snapshot, bool first, firn_error *error) {
-    rebuilding run = {table, ledger, snapshot, first};
+    rebuilding run = {.table = table, .ledger = ledger, .snapshot = snapshot, .first = first};
     firn_arena *arena = firn_arena_new();
     if (arena == NULL) return firn_fail_memory(error);
-    firn_status status = take_manifests(&run, arena, error);
+    firn_status status = removes_by_policy(snapshot, arena, &run.removals, error);
+    /* Before what it added: a file that was overwritten is there again. */
+    if (status == FIRN_OK && run.removals) status = take_manifests(&run, arena, error);
+    run.removals = false;
+    if (status == FIRN_OK) status = take_manifests(&run, arena, error);
     firn_arena_free(arena);
     return firn_error_wrap(error, status, "snapshot %lld", (long long)snapshot->snapshot_id);
 }

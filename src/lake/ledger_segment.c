@@ -155,13 +155,21 @@ firn_status firn_ledger_segment_read(firn_storage *storage, const char *location
     firn_buffer_release(&bytes);
     if (status == FIRN_OK) return FIRN_OK;
     if (status == FIRN_CORRUPT || status == FIRN_LIMIT || status == FIRN_NOT_FOUND) {
-        return firn_fail(error, FIRN_UNSAFE, "ledger segment %.400s is %s: %.300s; %s", location,
-                         status == FIRN_NOT_FOUND ? "missing" : "damaged", cause.message,
-                         FIRN_LEDGER_HINT);
+        if (status == FIRN_NOT_FOUND) {
+            return firn_fail(error, FIRN_UNSAFE, "segment %.400s is missing; %s", location,
+                             FIRN_LEDGER_HINT);
+        }
+        const char *reason = cause.message;
+        size_t length = strlen(location);
+        if (strncmp(reason, location, length) == 0 && strncmp(reason + length, ": ", 2) == 0) {
+            reason += length + 2;
+        }
+        return firn_fail(error, FIRN_UNSAFE, "segment %.400s is damaged: %.300s; %s", location,
+                         reason, FIRN_LEDGER_HINT);
     }
     if (error != NULL) *error = cause;
     if (status == FIRN_NO_MEMORY) return status;
-    return firn_error_wrap(error, status, "ledger segment %s", location);
+    return firn_error_wrap(error, status, "segment %s", location);
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -224,5 +232,5 @@ firn_status firn_ledger_segment_write(firn_storage *storage, const char *locatio
     }
     firn_buffer_release(&file);
     firn_buffer_release(&record);
-    return firn_error_wrap(error, status, "ledger segment %s", location);
+    return firn_error_wrap(error, status, "segment %s", location);
 }

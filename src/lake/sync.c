@@ -57,6 +57,35 @@ static firn_status read_footers(firn_sync_work *work, firn_error *error) {
     return firn_sync_try(work, prepare, NULL, error);
 }
 
+static firn_status add(firn_sync_work *work, firn_error *error) {
+    FIRN_TRY(firn_sync_classify(work, error));
+    work->result->told_apart = true;
+    FIRN_TRY(firn_sync_check_policies(work, error));
+    FIRN_TRY(read_footers(work, error));
+    work->result->creates = work->table == NULL && work->planned != NULL;
+    /* What ends the run with the first batch ends it before the policies' commit. */
+    FIRN_TRY(firn_sync_check_first_batch(work, error));
+    FIRN_TRY(firn_sync_apply_policies(work, error));
+    FIRN_TRY(firn_sync_batches(work, error));
+    return firn_sync_save_ledger(work, error);
+}
+
+/* A ledger that was made anew is right whatever else the run refuses; the next one would stop without it. */
+static void keep_rebuilt_ledger(firn_sync_work *work, firn_status status) {
+    firn_error problem;
+    firn_error_clear(&problem);
+    if (status != FIRN_BLOCKED && status != FIRN_UNSAFE) return;
+    if (!work->options->rebuild_ledger || work->ledger_restored || work->ledger == NULL) return;
+    firn_status kept = firn_journal_discard(work->journal, work->storage, &problem);
+    if (kept == FIRN_OK) kept = firn_sync_save_ledger(work, &problem);
+    if (kept == FIRN_OK) {
+        firn_log_warning("table %s: the ledger that was made anew was kept", work->display_name);
+    } else {
+        firn_log_warning("table %s: the ledger that was made anew can't be written: %s",
+                         work->display_name, problem.message);
+    }
+}
+
 static firn_status run(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_lake_layout_new(work->options->rules, work->options->rule_count, &work->layout,
                                   error));
@@ -66,13 +95,9 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
     if (work->ledger != NULL) {
         work->result->files_rolled_back = firn_ledger_rolled_back(work->ledger);
     }
-    FIRN_TRY(firn_sync_classify(work, error));
-    FIRN_TRY(firn_sync_check_policies(work, error));
-    FIRN_TRY(read_footers(work, error));
-    work->result->creates = work->table == NULL && work->planned != NULL;
-    FIRN_TRY(firn_sync_apply_policies(work, error));
-    FIRN_TRY(firn_sync_batches(work, error));
-    return firn_sync_save_ledger(work, error);
+    firn_status status = add(work, error);
+    if (work->acts && work->table != NULL) keep_rebuilt_ledger(work, status);
+    return status;
 }
 
 /* --- what the result says at the end, whatever became of the run --------------------------------- */
@@ -132,6 +157,7 @@ static void release(firn_sync_work *work, firn_status status) {
     firn_ledger_free(work->ledger);
     firn_table_close(work->table);
     firn_map_free(work->walked);
+    firn_map_free(work->acted_on);
     firn_vector_release(&work->adopted);
     firn_vector_release(&work->adopted_units);
     firn_vector_release(&work->batches);

@@ -74,6 +74,8 @@ typedef struct firn_sync_commit {
 /** What a run found and did; a preview fills all but the commits. Texts in the arena. */
 typedef struct firn_sync_result {
     firn_arena *arena;
+    bool
+        told_apart; /**< the source was listed and held against the ledger: counts of files and units say something */
     bool creates, created, evolves;           /**< the table; its schema */
     const char *location, *metadata_location; /**< NULL: not there (yet) */
     firn_table_metadata *

@@ -30,15 +30,38 @@ static firn_status add_rows(int64_t *sum, int64_t rows, firn_error *error) {
     return firn_fail(error, FIRN_CORRUPT, "row counts overflow");
 }
 
+/* Replaced files on which a policy acts: rows are counted as they are once it did. */
+static firn_status find_acted_on(firn_sync_work *work, firn_error *error) {
+    firn_lake_policy policy = work->options->on_replaced;
+    bool overwrite = policy == FIRN_LAKE_OVERWRITE;
+    if (work->acted_on != NULL) return FIRN_OK;
+    work->acted_on = firn_map_new();
+    if (work->acted_on == NULL) return firn_fail_memory(error);
+    if (!overwrite && policy != FIRN_LAKE_DELETE) return FIRN_OK;
+    for (size_t i = 0; i < work->replaced_files.count; i++) {
+        firn_sync_fact *fact = overwrite ? &work->facts[work->new_count + i] : NULL;
+        const char *location = work->replaced_files.items[i]->location;
+        FIRN_TRY(firn_map_set_text(work->acted_on, location, fact, error));
+    }
+    return FIRN_OK;
+}
+
 /* Rows of the files that the unit had before, as the ledger knows them; -1: not known of one. */
-static firn_status rows_before(const firn_sync_work *work, const firn_sync_unit *unit, int64_t *sum,
+static firn_status rows_before(firn_sync_work *work, const firn_sync_unit *unit, int64_t *sum,
                                firn_error *error) {
     const firn_lake_unit *listed = &work->listing.units[unit->unit];
     *sum = 0;
+    FIRN_TRY(find_acted_on(work, error));
     for (size_t i = 0; i < listed->file_count && work->ledger != NULL; i++) {
         const firn_lake_file *file = &work->listing.files[listed->first_file + i];
         const firn_ledger_entry *entry = firn_ledger_find(work->ledger, file->location);
-        if (entry == NULL || entry->removed) continue;
+        const firn_sync_fact *fact = firn_map_get_text(work->acted_on, file->location);
+        bool acted_on = firn_map_has_text(work->acted_on, file->location);
+        if (entry == NULL || entry->removed || (acted_on && fact == NULL)) continue;
+        if (acted_on && fact->state != FIRN_SYNC_BAD) {
+            FIRN_TRY(add_rows(sum, fact->rows, error));
+            continue;
+        }
         if (entry->rows < 0) {
             *sum = -1;
             return FIRN_OK;
@@ -49,8 +72,7 @@ static firn_status rows_before(const firn_sync_work *work, const firn_sync_unit 
 }
 
 /* The unit's rows must be as many as the manifest says. */
-static firn_status reconcile(const firn_sync_work *work, const firn_sync_unit *unit,
-                             firn_error *error) {
+static firn_status reconcile(firn_sync_work *work, const firn_sync_unit *unit, firn_error *error) {
     const firn_lake_unit *listed = &work->listing.units[unit->unit];
     int64_t sum = 0;
     if (listed->rows < 0) return FIRN_OK;
@@ -76,6 +98,7 @@ static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t c
         if (bad++ == 0) where = i;
     }
     if (bad == 0) return FIRN_OK;
+    size_t all = work->result->bad.count; /* those of later batches, too: the report names them */
     const char *reason = "";
     for (size_t i = 0; i < work->result->bad.count; i++) {
         const firn_sync_finding *finding = &work->result->bad.items[i];
@@ -84,7 +107,7 @@ static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t c
     bool named = strstr(reason, work->files[where].location) != NULL;
     return firn_fail(error, FIRN_BLOCKED,
                      "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",
-                     bad, bad == 1 ? "" : "s", named ? "" : work->files[where].location,
+                     all, all == 1 ? "" : "s", named ? "" : work->files[where].location,
                      named ? "" : ": ", reason);
 }
 
@@ -379,6 +402,12 @@ static void count_batch(firn_sync_work *work, const firn_sync_batch *batch,
         result->proved_by_column += fact->proof == FIRN_LAKE_PROVED_BY_COLUMN ? 1 : 0;
         result->asserted += fact->proof == FIRN_LAKE_ASSERTED ? 1 : 0;
     }
+}
+
+firn_status firn_sync_check_first_batch(firn_sync_work *work, firn_error *error) {
+    batch_sums sums = {0};
+    if (work->batches.count == 0) return FIRN_OK;
+    return check_batch(work, &work->batches.items[0], &sums, error);
 }
 
 firn_status firn_sync_batches(firn_sync_work *work, firn_error *error) {

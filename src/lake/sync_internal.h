@@ -87,6 +87,8 @@ typedef struct firn_sync_work {
     FIRN_VECTOR(const firn_lake_file *) replaced_files;
     FIRN_VECTOR(firn_ledger_entry) replaced_entries;
     FIRN_VECTOR(firn_ledger_entry) missing_entries;
+    firn_map *
+        acted_on; /**< by location: the firn_sync_fact of a replaced file that is overwritten, no value for one that is deleted */
 
     /* What files are planned against; renewed when the table's schema or spec changed. */
     firn_schema_union *schemas;
@@ -188,6 +190,8 @@ firn_status firn_sync_try(firn_sync_work *work, firn_sync_step step, void *conte
 firn_status firn_sync_follow(firn_sync_work *work, firn_error *error);
 
 /* sync_batch.c */
+/** Fails where the first batch would, before anything is committed. */
+firn_status firn_sync_check_first_batch(firn_sync_work *work, firn_error *error);
 /** Adds the batches, each in a commit of its own; a preview only counts them. */
 firn_status firn_sync_batches(firn_sync_work *work, firn_error *error);
 /** Another commit of ours is in the table. */
