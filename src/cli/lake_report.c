@@ -1,5 +1,8 @@
 #include "cli/lake_report.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "cli/exit_code.h"
 #include "report/format.h"
 #include "report/table_facts.h"
@@ -31,29 +34,90 @@ static firn_cell snapshot_ids(firn_report *report, const firn_sync_finding *find
     return firn_cell_json(firn_report_json(report, ids), NULL);
 }
 
-static void add_finding(firn_rows *rows, firn_report *report, const firn_sync_finding *finding) {
-    const firn_cell cells[] = {copied(report, finding->location), copied(report, finding->unit),
-                               copied(report, finding->reason),   copied(report, finding->done),
-                               counted(finding->snapshots),       snapshot_ids(report, finding)};
-    firn_rows_add(rows, cells);
+/* "17, 18 and 3 more" */
+static firn_cell named_by(firn_report *report, const firn_sync_finding *finding) {
+    char text[FIRN_SYNC_SNAPSHOTS * 24 + 40] = "";
+    size_t length = 0;
+    size_t shown =
+        finding->snapshots < FIRN_SYNC_SNAPSHOTS ? finding->snapshots : FIRN_SYNC_SNAPSHOTS;
+    if (shown == 0) return firn_cell_null();
+    for (size_t i = 0; i < shown; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64,
+                                   i == 0 ? "" : ", ", finding->snapshot_ids[i]);
+    }
+    if (finding->snapshots > shown) {
+        snprintf(text + length, sizeof text - length, " and %zu more", finding->snapshots - shown);
+    }
+    return copied(report, text);
 }
 
-static void add_findings(firn_section *root, const findings_list *list) {
-    static const firn_column json[] = {{"file", NULL}, {"unit", NULL},      {"reason", NULL},
-                                       {"done", NULL}, {"snapshots", NULL}, {"snapshot_ids", NULL}};
-    static const firn_column text[] = {{NULL, "file"}, {NULL, "unit"},      {NULL, "reason"},
-                                       {NULL, "done"}, {NULL, "snapshots"}, {NULL, NULL}};
+static void add_all(firn_section *root, const findings_list *list) {
+    static const firn_column columns[] = {{"file", NULL},      {"unit", NULL},
+                                          {"reason", NULL},    {"done", NULL},
+                                          {"snapshots", NULL}, {"snapshot_ids", NULL}};
     firn_report *report = firn_section_report(root);
-    firn_rows *rows = firn_section_rows(root, list->key, "", json, 6, NULL);
-    for (size_t i = 0; i < list->count; i++) add_finding(rows, report, &list->items[i]);
-    if (list->count == 0) return;
-    rows = firn_section_rows(root, NULL, list->heading, text, 6, NULL);
+    firn_rows *rows = firn_section_rows(root, list->key, "", columns, 6, NULL);
+    for (size_t i = 0; i < list->count; i++) {
+        const firn_sync_finding *finding = &list->items[i];
+        const firn_cell cells[] = {
+            copied(report, finding->location), copied(report, finding->unit),
+            copied(report, finding->reason),   copied(report, finding->done),
+            counted(finding->snapshots),       snapshot_ids(report, finding)};
+        firn_rows_add(rows, cells);
+    }
+}
+
+#define FILE_COLUMN                                                                                \
+    { NULL, "file" }
+#define UNIT_COLUMN                                                                                \
+    { NULL, "unit" }
+#define REASON_COLUMN                                                                              \
+    { NULL, "reason" }
+#define DONE_COLUMN                                                                                \
+    { NULL, "done" }
+#define SNAPSHOTS_COLUMN                                                                           \
+    { NULL, "named by snapshots" }
+
+/* Columns that would be empty are left out. */
+static void add_some(firn_section *root, const findings_list *list) {
+    static const firn_column columns[8][5] = {
+        {FILE_COLUMN, REASON_COLUMN},
+        {FILE_COLUMN, REASON_COLUMN, SNAPSHOTS_COLUMN},
+        {FILE_COLUMN, REASON_COLUMN, DONE_COLUMN},
+        {FILE_COLUMN, REASON_COLUMN, DONE_COLUMN, SNAPSHOTS_COLUMN},
+        {FILE_COLUMN, UNIT_COLUMN, REASON_COLUMN},
+        {FILE_COLUMN, UNIT_COLUMN, REASON_COLUMN, SNAPSHOTS_COLUMN},
+        {FILE_COLUMN, UNIT_COLUMN, REASON_COLUMN, DONE_COLUMN},
+        {FILE_COLUMN, UNIT_COLUMN, REASON_COLUMN, DONE_COLUMN, SNAPSHOTS_COLUMN}};
+    firn_report *report = firn_section_report(root);
+    bool units = false, done = false, snapshots = false;
+    for (size_t i = 0; i < list->count; i++) {
+        units = units || list->items[i].unit != NULL;
+        done = done || list->items[i].done != NULL;
+        snapshots = snapshots || list->items[i].snapshots > 0;
+    }
+    size_t which = (units ? 4U : 0U) + (done ? 2U : 0U) + (snapshots ? 1U : 0U);
+    size_t count = 2U + (units ? 1U : 0U) + (done ? 1U : 0U) + (snapshots ? 1U : 0U);
+    firn_rows *rows = firn_section_rows(root, NULL, list->heading, columns[which], count, NULL);
     for (size_t i = 0; i < list->count && i < LONGEST_LIST; i++) {
-        add_finding(rows, report, &list->items[i]);
+        const firn_sync_finding *finding = &list->items[i];
+        firn_cell cells[5];
+        count = 0;
+        cells[count++] = copied(report, finding->location);
+        if (units) cells[count++] = copied(report, finding->unit);
+        cells[count++] = copied(report, finding->reason);
+        if (done) cells[count++] = copied(report, finding->done);
+        if (snapshots) cells[count++] = named_by(report, finding);
+        firn_rows_add(rows, cells);
     }
     if (list->count > LONGEST_LIST) {
         firn_section_line(root, "  and %zu more", list->count - LONGEST_LIST);
     }
+}
+
+static void add_findings(firn_section *root, const findings_list *list) {
+    add_all(root, list);
+    if (list->count > 0) add_some(root, list);
 }
 
 static void add_ignored(firn_section *root, const firn_sync_result *result) {
@@ -125,7 +189,7 @@ static void add_done(firn_section *section, bool shown, size_t count, bool previ
 }
 
 static void add_units(firn_section *root, const firn_sync_result *result, bool preview) {
-    bool shown = result->units_listed > 0;
+    bool shown = result->told_apart && result->units_listed > 0;
     firn_section *units = firn_section_child(root, "units", shown ? "Units" : NULL);
     firn_section_add(units, "listed", shown ? "listed" : NULL, counted(result->units_listed));
     firn_section_add(units, "known", shown ? "added before" : NULL, counted(result->units_known));
@@ -137,14 +201,16 @@ static void add_units(firn_section *root, const firn_sync_result *result, bool p
 static void add_files(firn_section *root, const firn_sync_result *result, bool preview) {
     size_t rolled_back = result->files_rolled_back;
     size_t ignored = result->ignored.count;
-    firn_section *files = firn_section_child(root, "files", "Files");
-    firn_section_add(files, "listed", "listed", counted(result->files_listed));
-    firn_section_add(files, "known", "added before", counted(result->files_known));
-    firn_section_add(files, "new", "new", counted(result->files_new));
-    add_done(files, true, result->files_added, preview);
-    firn_section_add(files, "rolled_back", rolled_back > 0 ? "undone by a roll-back" : NULL,
+    bool shown = result->told_apart;
+    firn_section *files = firn_section_child(root, "files", shown ? "Files" : NULL);
+    firn_section_add(files, "listed", shown ? "listed" : NULL, counted(result->files_listed));
+    firn_section_add(files, "known", shown ? "added before" : NULL, counted(result->files_known));
+    firn_section_add(files, "new", shown ? "new" : NULL, counted(result->files_new));
+    add_done(files, shown, result->files_added, preview);
+    firn_section_add(files, "rolled_back",
+                     shown && rolled_back > 0 ? "undone by a roll-back" : NULL,
                      counted(rolled_back));
-    firn_section_add(files, "ignored", ignored > 0 ? "ignored" : NULL, counted(ignored));
+    firn_section_add(files, "ignored", shown && ignored > 0 ? "ignored" : NULL, counted(ignored));
 }
 
 static void add_sums(firn_section *root, const firn_sync_result *result, bool preview) {
@@ -204,15 +270,17 @@ static void add_head(firn_section *root, const char *table, const firn_sync_resu
                      bool preview) {
     firn_report *report = firn_section_report(root);
     const char *label = "location";
-    if (result->creates) label = preview ? "would be made at" : "made at";
+    if (result->creates && preview) label = "would be made at";
+    if (result->created) label = "made at";
+    /* What was to be made, and was not, is nowhere. */
+    bool nowhere = result->location == NULL || (result->creates && !preview && !result->created);
     firn_section_add(root, "table", "table", copied(report, table));
     firn_section_add(root, "preview", NULL, firn_cell_boolean(preview));
     firn_section_add(root, "creates", NULL, firn_cell_boolean(result->creates));
     firn_section_add(root, "created", NULL, firn_cell_boolean(result->created));
     firn_section_add(root, "evolves", result->evolves ? "schema changes" : NULL,
                      firn_cell_boolean(result->evolves));
-    firn_section_add(root, "location", result->location == NULL ? NULL : label,
-                     copied(report, result->location));
+    firn_section_add(root, "location", nowhere ? NULL : label, copied(report, result->location));
 }
 
 static void add_failure(firn_section *root, firn_status status, const firn_error *failure) {

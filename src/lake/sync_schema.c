@@ -181,6 +181,8 @@ static firn_status schema_so_far(firn_sync_work *work, const firn_schema **out, 
     return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
+#define ONLY_IN_PATHS "only in paths: readers without partition support show null"
+
 static firn_status add_path_columns(firn_sync_work *work, firn_error *error) {
     const firn_schema *schema = NULL;
     const firn_lake_path_column *columns = NULL;
@@ -190,6 +192,10 @@ static firn_status add_path_columns(firn_sync_work *work, firn_error *error) {
     for (size_t i = 0; i < count; i++) {
         FIRN_TRY(
             firn_schema_union_add_column(work->schemas, columns[i].name, columns[i].type, error));
+        firn_schema_surprise surprise = {.column = firn_sync_keep(work, columns[i].name),
+                                         .what = ONLY_IN_PATHS};
+        if (surprise.column == NULL) return firn_fail_memory(error);
+        FIRN_TRY(firn_vector_push(&work->result->surprises, error, surprise));
     }
     return FIRN_OK;
 }

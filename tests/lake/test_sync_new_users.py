@@ -158,5 +158,81 @@ def test_what_sync_deleted_stays_deleted_in_a_rebuilt_ledger():
     rows_are_right(lake)
 
 
+def text_of(lake, *arguments, **options):
+    """The report for people, and what was said beside it."""
+    run = lake.run("sync", lake.name, "--catalog", lake.database, *lake.options, *arguments, **options)
+    return run.text, run.error
+
+
+def test_reports_say_what_was_done():
+    """Nothing is "made at" a place where nothing was made; bad files count as the report lists them; empty columns are left out."""
+    lake = lakekit.Lake()
+    for number in range(6):
+        truncate(lake.write(f"u={number}/part.parquet", [{"u": number}]))
+    manifest = os.path.join(lake.folder, "manifest.csv")
+    with open(manifest, "w", encoding="ascii") as file:
+        file.write("unit,rows\n" + "".join(f"{number},1\n" for number in range(6)))
+    options = ["--manifest", manifest, "--unit-folder", lake.source + "/u={unit}", "--batch", "4"]
+    text, error = text_of(lake, *options, "--yes", expect=3)
+    check("6 files can't be added" in error, error)
+    text, error = text_of(lake, lake.source, "--yes", expect=3)
+    check("made at" not in text and lake.location not in text, text)
+    check("6 files can't be added" in error and "Files that can't be added" in text, text + error)
+    head = text.split("Files that can't be added\n")[1].splitlines()[0]
+    equal(head.split(), ["file", "reason"], "columns")
+    lake.write("0.parquet", [{"u": 0}])
+    text, error = text_of(lake, lake.path("0.parquet"), "--yes")
+    check("made at" in text, text)
+
+
+def test_reports_of_runs_that_did_not_list():
+    """Where the source can't be listed or the ledger is lost there are no counts, not counts of 0."""
+    lake = lake_of(2)
+    lake.sync(lake.source)
+    absent, _ = text_of(lake, lake.path("none"), "--yes", expect=(1, 2, 3))
+    lose_ledger(lake)
+    lost, _ = text_of(lake, lake.source, "--yes", expect=4)
+    for text in (absent, lost):
+        check("listed" not in text and "new" not in text, text)
+
+
+def test_replaced_files_are_named_with_their_snapshots():
+    """docs/lakes.md: which snapshots name a replaced file, up to 16 of them."""
+    lake = lake_of(1)
+    lake.sync(lake.source)
+    for number in range(1, 19):
+        lake.write(f"{number}.parquet", [{"id": number, "name": "x"}], SCHEMA)
+        lake.sync(lake.source)
+    snapshots = [str(snapshot["snapshot-id"]) for snapshot in lake.metadata()["snapshots"]]
+    lake.write("0.parquet", [{"id": 0, "name": "another, longer name"}] * 2, SCHEMA)
+    text, _ = text_of(lake, lake.source, expect=3)
+    named = [snapshot for snapshot in snapshots if snapshot in text]
+    check(len(named) == 16 and f"{len(snapshots) - 16} more" in text, text)
+
+
+def test_verify_tells_to_expire_what_only_older_snapshots_name():
+    """A replaced or deleted file is no fault of the current snapshot: restoring it, or rolling back, would be wrong advice."""
+    lake = lake_of(3)
+    lake.sync(lake.source)
+    os.remove(lake.path("0.parquet"))
+    lake.write("1.parquet", [{"id": 1, "name": "another, longer name"}] * 2, SCHEMA)
+    lake.sync(lake.source, "--on-replaced", "overwrite", "--on-missing", "delete")
+    old = lake.run("verify", lake.name, "--catalog", lake.database, "--json", expect=8)
+    equal(lake.run("verify", lake.name, "--catalog", lake.database, "--ref", "main", "--json")["findings"], [], "findings of main")
+    equal(sorted({os.path.basename(f["file"]) for f in old["findings"]}), ["0.parquet", "1.parquet"], "files")
+    check(all("only older snapshots" in f["advice"] for f in old["findings"]), old.text)
+    os.remove(lake.path("2.parquet"))
+    now = lake.run("verify", lake.name, "--catalog", lake.database, "--json", expect=8)
+    advice = [f["advice"] for f in now["findings"] if f["file"].endswith("2.parquet")]
+    check(advice and all("restore the file" in text for text in advice), now.text)
+
+
+def test_columns_that_only_paths_have_are_named():
+    """docs/lakes.md: some readers show such a column as null; the report of the run that makes it names it."""
+    lake = lakekit.Lake()
+    lake.write("region=eu/part.parquet", [{"n": 1}])
+    equal([(c["column"], c["what"].split(":")[0]) for c in lake.sync(lake.source)["columns"]], [("region", "only in paths")], "columns")
+
+
 if __name__ == "__main__":
     lakekit.main(globals())
