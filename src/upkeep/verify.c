@@ -81,16 +81,38 @@ firn_status firn_verify_exists(firn_table *table, firn_verification *out, const 
                            (unsigned long long)stat.size, (long long)size);
 }
 
+static bool is_of_a_ref(const firn_table *table, const firn_snapshot *snapshot) {
+    const firn_table_metadata *metadata = table->metadata;
+    if (table->snapshot != NULL && table->snapshot->snapshot_id == snapshot->snapshot_id) {
+        return true;
+    }
+    for (size_t i = 0; i < metadata->ref_count; i++) {
+        if (metadata->refs[i].snapshot_id == snapshot->snapshot_id) return true;
+    }
+    return false;
+}
+
+/* Those of refs or the others. */
+static firn_status verify_some(firn_verifier *verifier, bool of_refs, firn_error *error) {
+    const firn_table *table = verifier->table;
+    verifier->current = of_refs;
+    for (size_t i = 0; i < table->metadata->snapshot_count; i++) {
+        const firn_snapshot *snapshot = &table->metadata->snapshots[i];
+        if (is_of_a_ref(table, snapshot) != of_refs) continue;
+        FIRN_TRY(firn_verify_snapshot(verifier, snapshot, error));
+    }
+    return FIRN_OK;
+}
+
 static firn_status verify_snapshots(firn_verifier *verifier, firn_error *error) {
     const firn_table *table = verifier->table;
+    verifier->current = true;
     if (verifier->options->one_ref) {
         return table->snapshot == NULL ? FIRN_OK
                                        : firn_verify_snapshot(verifier, table->snapshot, error);
     }
-    for (size_t i = 0; i < table->metadata->snapshot_count; i++) {
-        FIRN_TRY(firn_verify_snapshot(verifier, &table->metadata->snapshots[i], error));
-    }
-    return FIRN_OK;
+    FIRN_TRY(verify_some(verifier, true, error));
+    return verify_some(verifier, false, error);
 }
 
 static firn_status verify_refs(firn_verifier *verifier, firn_error *error) {

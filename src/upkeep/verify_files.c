@@ -158,15 +158,22 @@ static firn_status verify_one(void *context, size_t index, firn_error *error) {
     return firn_verify_data_file(b->verifier, &b->files[index].file, found, error);
 }
 
-static firn_status tell(firn_verification *out, const firn_verification *found, firn_error *error) {
+static const char *advice_for(const firn_verify_file *file, const char *advice) {
+    bool wrong =
+        strcmp(advice, FIRN_VERIFY_RESTORE) == 0 || strcmp(advice, FIRN_VERIFY_WRITER) == 0;
+    return wrong && !file->current ? FIRN_VERIFY_EXPIRE : advice;
+}
+
+static firn_status tell(firn_verification *out, const firn_verify_file *file,
+                        const firn_verification *found, firn_error *error) {
     out->data_files += found->data_files;
     out->delete_files += found->delete_files;
     out->footers += found->footers;
     out->rows += found->rows;
     for (size_t i = 0; i < found->findings.count; i++) {
         const firn_verify_finding *f = &found->findings.items[i];
-        FIRN_TRY(firn_verify_add(out, error, f->severity, f->kind, f->file, f->advice, "%s",
-                                 f->message));
+        FIRN_TRY(firn_verify_add(out, error, f->severity, f->kind, f->file,
+                                 advice_for(file, f->advice), "%s", f->message));
     }
     return FIRN_OK;
 }
@@ -179,7 +186,7 @@ firn_status firn_verify_files(firn_verifier *verifier, firn_error *error) {
         batch b = {verifier, &verifier->files.items[begin], found};
         firn_status status = firn_pool_each(verifier->options->pool, count, verify_one, &b, error);
         for (size_t i = 0; i < count; i++) {
-            if (status == FIRN_OK) status = tell(verifier->out, &found[i], error);
+            if (status == FIRN_OK) status = tell(verifier->out, &b.files[i], &found[i], error);
             firn_verification_release(&found[i]);
         }
         FIRN_TRY(status);

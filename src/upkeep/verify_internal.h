@@ -5,9 +5,10 @@
 #include "base/map.h"
 #include "upkeep/verify.h"
 
-/** A data or delete file that a manifest names, once for each path and offset. */
+/** A data or delete file that a manifest names, once for each path, offset and size. */
 typedef struct firn_verify_file {
     firn_data_file file;
+    bool current; /**< a ref's snapshot names it so */
 } firn_verify_file;
 
 typedef struct firn_verifier {
@@ -16,6 +17,7 @@ typedef struct firn_verifier {
     firn_verification *out;
     firn_map *manifests; /**< paths that were read */
     firn_map *paths;     /**< of `files` */
+    bool current;        /**< the snapshots that are walked are those of refs, which come first */
     FIRN_VECTOR(firn_verify_file) files;
 } firn_verifier;
 
@@ -59,5 +61,7 @@ firn_status firn_verify_row_ids(firn_verifier *verifier, const firn_snapshot *sn
 #define FIRN_VERIFY_RESTORE                                                                        \
     "restore the file from a copy, or roll the table back to a snapshot that does not name it"
 #define FIRN_VERIFY_WRITER "look for the writer that made it, and rewrite what it wrote"
+
+#define FIRN_VERIFY_EXPIRE "only older snapshots name it so: expire them"
 
 #endif

@@ -89,13 +89,15 @@ static firn_status check_sequence(manifest_walk *walk, const firn_manifest_entry
 
 static firn_status remember(manifest_walk *walk, const firn_data_file *file, firn_error *error) {
     firn_verifier *verifier = walk->verifier;
-    char offset[32];
-    snprintf(offset, sizeof offset, "@%lld", (long long)file->content_offset);
+    char place[64];
+    snprintf(place, sizeof place, "@%lld+%lld",
+             (long long)(file->has_content_offset ? file->content_offset : 0),
+             (long long)file->file_size_in_bytes);
     firn_buffer key = firn_buffer_with_maximum((size_t)1 << 20);
-    firn_verify_file added = {0};
+    firn_verify_file added = {.current = verifier->current};
     firn_status status = FIRN_OK;
     FIRN_CHECK(firn_buffer_append_text(&key, file->path, error));
-    if (file->has_content_offset) FIRN_CHECK(firn_buffer_append_text(&key, offset, error));
+    FIRN_CHECK(firn_buffer_append_text(&key, place, error));
     if (firn_map_has(verifier->paths, firn_buffer_slice(&key))) goto out;
     FIRN_CHECK(firn_map_set(verifier->paths, firn_buffer_slice(&key), verifier, error));
     const firn_data_file *like =
