@@ -32,15 +32,21 @@ static firn_status prepare(lake_demo *demo, firn_error *error) {
 }
 
 /* lake/year=2024/month=05/day=01/part-000.parquet */
-static firn_status write_file(lake_demo *demo, firn_demo_rows *rows, size_t commit,
-                              firn_error *error) {
+static char *location_of(const lake_demo *demo, size_t commit) {
     int64_t year = 0;
     int month = 0, day = 0;
     firn_civil_from_days(firn_demo_day(commit), &year, &month, &day);
-    char *location = firn_format("%s/year=%lld/month=%02d/day=%02d/part-%03zu.parquet",
-                                 demo->source, (long long)year, month, day, commit);
+    return firn_format("%s/year=%lld/month=%02d/day=%02d/part-%03zu.parquet", demo->source,
+                       (long long)year, month, day, commit);
+}
+
+/* The file of commit `number`, with the rows of `commit`. */
+static firn_status write_file(lake_demo *demo, firn_demo_rows *rows, size_t number, size_t commit,
+                              firn_error *error) {
+    char *location = location_of(demo, number);
     if (location == NULL) return firn_fail_memory(error);
-    firn_status status = firn_demo_rows_fill(rows, commit, error);
+    firn_status status = firn_storage_delete(demo->run.invocation->storage, location, error);
+    if (status == FIRN_OK) status = firn_demo_rows_fill(rows, commit, error);
     if (status == FIRN_OK) {
         status = firn_demo_write_source(demo->run.invocation->storage, demo->metadata, rows,
                                         location, error);
@@ -55,8 +61,17 @@ static firn_status write_files(lake_demo *demo, size_t first, size_t last, firn_
     firn_status status = FIRN_OK;
     for (size_t commit = first; commit <= last && status == FIRN_OK; commit += FILE_STEP) {
         status = firn_cancel_check(error);
-        if (status == FIRN_OK) status = write_file(demo, &rows, commit, error);
+        if (status == FIRN_OK) status = write_file(demo, &rows, commit, commit, error);
     }
+    firn_demo_rows_release(&rows);
+    return status;
+}
+
+/* The first file again, with other rows of the same day. */
+static firn_status replace_file(lake_demo *demo, firn_error *error) {
+    firn_demo_rows rows;
+    firn_demo_rows_init(&rows);
+    firn_status status = write_file(demo, &rows, 0, FILE_STEP / 2, error);
     firn_demo_rows_release(&rows);
     return status;
 }
@@ -65,39 +80,79 @@ static firn_status say(const lake_demo *demo, const char *text, firn_error *erro
     return demo->run.invocation->options->json ? FIRN_OK : firn_print(text, error);
 }
 
-static firn_status print_sync(const lake_demo *demo, const char *options, firn_error *error) {
-    char *source = firn_demo_shell_word(demo->source);
-    char *location = firn_demo_shell_word(demo->location);
-    char *text = source == NULL || location == NULL
-                     ? NULL
-                     : firn_format(" %s --location %s%s", source, location, options);
+/* Prints "$ firn VERB demo.events --catalog … PATH OPTIONS". */
+static firn_status print_step(const lake_demo *demo, const char *verb, const char *path,
+                              const char *options, firn_error *error) {
+    char *word = firn_demo_shell_word(path);
+    char *text = word == NULL ? NULL : firn_format(" %s%s", word, options);
     firn_status status = text == NULL ? firn_fail_memory(error)
-                                      : firn_demo_print_command(&demo->run, "sync", text, error);
-    firn_free(source);
+                                      : firn_demo_print_command(&demo->run, verb, text, error);
+    firn_free(word);
+    firn_free(text);
+    return status;
+}
+
+static firn_status run_step(const lake_demo *demo, const char *verb, const char *path,
+                            firn_options options, firn_error *error) {
+    options.arguments[options.argument_count++] = FIRN_DEMO_TABLE;
+    options.arguments[options.argument_count++] = path;
+    return firn_demo_step(&demo->run, verb, &options, NULL, error);
+}
+
+static firn_status register_files(const lake_demo *demo, bool yes, firn_error *error) {
+    firn_options options = {.yes = yes, .location = demo->location};
+    char *location = firn_demo_shell_word(demo->location);
+    char *text =
+        location == NULL ? NULL : firn_format(" --location %s%s", location, yes ? " --yes" : "");
+    firn_status status = text == NULL ? firn_fail_memory(error) : FIRN_OK;
+    if (status == FIRN_OK) status = print_step(demo, "register", demo->source, text, error);
+    if (status == FIRN_OK) status = run_step(demo, "register", demo->source, options, error);
     firn_free(location);
     firn_free(text);
     return status;
 }
 
-static firn_status sync_table(const lake_demo *demo, bool yes, firn_error *error) {
-    firn_options options = {.yes = yes, .location = demo->location};
-    options.arguments[options.argument_count++] = FIRN_DEMO_TABLE;
-    options.arguments[options.argument_count++] = demo->source;
-    FIRN_TRY(print_sync(demo, yes ? " --yes" : "", error));
-    return firn_demo_step(&demo->run, "sync", &options, NULL, error);
+static firn_status show_new_file(lake_demo *demo, firn_error *error) {
+    firn_options options = {.yes = true};
+    FIRN_TRY(write_files(demo, LAST_FILE, LAST_FILE, error));
+    FIRN_TRY(say(demo, "\nOne more file has arrived in the lake:\n", error));
+    FIRN_TRY(print_step(demo, "sync", demo->source, " --yes", error));
+    return run_step(demo, "sync", demo->source, options, error);
+}
+
+static firn_status show_replaced_file(lake_demo *demo, firn_error *error) {
+    firn_options options = {.yes = true, .on_replaced = "overwrite"};
+    FIRN_TRY(replace_file(demo, error));
+    FIRN_TRY(say(demo,
+                 "\nA file was replaced. Nothing is done about that (exit code 3) unless the "
+                 "command line says what:\n",
+                 error));
+    FIRN_TRY(print_step(demo, "sync", demo->source, " --on-replaced overwrite --yes", error));
+    return run_step(demo, "sync", demo->source, options, error);
+}
+
+static firn_status show_recovery(lake_demo *demo, firn_error *error) {
+    firn_options options = {.yes = true}, verify = {.ref = "main"};
+    FIRN_TRY(firn_storage_delete(demo->run.invocation->storage, demo->run.catalog_path, error));
+    FIRN_TRY(
+        say(demo,
+            "\nThe catalog file is lost. The metadata files lie with the table, and tell which "
+            "of them was current:\n",
+            error));
+    FIRN_TRY(print_step(demo, "catalog recover", demo->location, " --yes", error));
+    FIRN_TRY(run_step(demo, "catalog recover", demo->location, options, error));
+    FIRN_TRY(firn_demo_print_command(&demo->run, "verify", " --ref main", error));
+    return firn_demo_step(&demo->run, "verify", &verify, NULL, error);
 }
 
 static firn_status show(lake_demo *demo, firn_error *error) {
     FIRN_TRY(
-        say(demo, "Wrote Parquet files as a lake has them. A table that follows them:\n", error));
-    FIRN_TRY(sync_table(demo, false, error));
-    FIRN_TRY(sync_table(demo, true, error));
-    FIRN_TRY(write_files(demo, LAST_FILE, LAST_FILE, error));
-    FIRN_TRY(say(demo, "\nOne more file has arrived in the lake:\n", error));
-    FIRN_TRY(sync_table(demo, true, error));
-    const firn_options plain = {0};
-    FIRN_TRY(firn_demo_print_command(&demo->run, "verify", "", error));
-    return firn_demo_step(&demo->run, "verify", &plain, NULL, error);
+        say(demo, "Wrote Parquet files as a lake has them. A table of them, in place:\n", error));
+    FIRN_TRY(register_files(demo, false, error));
+    FIRN_TRY(register_files(demo, true, error));
+    FIRN_TRY(show_new_file(demo, error));
+    FIRN_TRY(show_replaced_file(demo, error));
+    return show_recovery(demo, error);
 }
 
 static firn_status print_closing(const lake_demo *demo, firn_error *error) {

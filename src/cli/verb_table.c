@@ -231,8 +231,8 @@ const firn_verb firn_verb_table[] = {
     {"demo lake", "DIR", 1, 1, COMMON | RESOURCES,
      "make a lake of Parquet files in DIR, and a table that follows it",
      "Makes DIR with Parquet files below year=/month=/day= folders, and the table demo.events that "
-     "registers them in place; then a file is added, and the table follows. DIR must be empty or "
-     "absent.",
+     "registers them in place; then a file is added and another one replaced, and the table "
+     "follows; at last the catalog is lost and recovered. DIR must be empty or absent.",
      firn_command_demo_lake},
     {"help", "[VERB]", 0, 2, COMMON, "show help for firn, or for a verb",
      "Shows the verbs, or how one of them is used.", firn_command_help},
