@@ -37,17 +37,21 @@ firn_ledger_entry firn_sync_entry_of(const firn_sync_work *work, const firn_lake
 
 /* --- the ledger -------------------------------------------------------------------------------- */
 
-/* Units that a property of another tool's making says are in the table. */
+/*
+ * Units that a property of another tool's making says are in the table. Asked once, before there is a ledger: the property knows nothing of rollbacks, of
+ * other branches and of files that were taken out since, and would keep such units from coming back.
+ */
 static firn_status adopt_property(firn_sync_work *work, firn_error *error) {
     const char *name = work->options->unit_property;
     const char *text =
         name == NULL ? NULL : firn_table_metadata_property(work->table->metadata, name);
     const char *const *units = NULL;
     size_t count = 0;
-    if (text == NULL) return FIRN_OK;
+    bool asked = !firn_ledger_was_there(work->ledger) && !work->options->rebuild_ledger;
+    work->adopted_units.count = 0;
+    if (text == NULL || !asked) return FIRN_OK;
     firn_status status = firn_unit_property_parse(text, work->arena, &units, &count, error);
     FIRN_TRY(firn_error_wrap(error, status, "table %s: property %s", work->display_name, name));
-    work->adopted_units.count = 0;
     for (size_t i = 0; i < count; i++) {
         /* Of a unit that has entries the ledger says more. */
         if (firn_ledger_has_unit(work->ledger, units[i])) continue;

@@ -277,5 +277,34 @@ def test_times_beyond_the_range_of_the_table():
     equal(run.names("bad"), ["c.parquet", "d.parquet", "e.parquet"], "bad files")
 
 
+def test_the_unit_property_does_not_outweigh_the_ledger():
+    """A property of units knows nothing of rollbacks and of files that were taken out: once there is a ledger, that one tells."""
+    lake = lakekit.Lake()
+    manifest = os.path.join(lake.folder, "units.csv")
+
+    def publish(units):
+        with open(manifest, "w", encoding="utf-8") as file:
+            file.write("unit,rows\n" + "".join(f"{unit},1\n" for unit in units))
+
+    for unit in range(3):
+        lake.write(f"unit={unit}/a.parquet", [{"id": unit, "name": "first"}], SCHEMA)
+    options = ["--manifest", manifest, "--unit-folder", "unit={unit}", "--base", lake.source, "--partition", "unit: -",
+               "--unit-property", "synced"]
+    publish([0, 1])
+    lake.sync(*options)
+    before = lake.table().current_snapshot().snapshot_id
+    publish([0, 1, 2])
+    lake.sync(*options)
+    equal(lake.sync(*options)["files"]["new"], 0, "new files")
+    with lake.table().manage_snapshots() as change:
+        change.set_current_snapshot(before)
+    equal(lake.sync(*options)["files"]["added"], 1, "files of the unit that the rollback took out")
+    lake.whole()
+    os.rename(lake.path("unit=2", "a.parquet"), lake.path("unit=2", "b.parquet"))
+    run = lake.sync(*options, "--on-missing", "delete", "--on-replaced", "report")
+    equal(sorted(os.path.basename(path) for path in lake.live()), ["a.parquet", "a.parquet", "b.parquet"], "live files")
+    equal(run["files"]["added"], 1, "files added")
+
+
 if __name__ == "__main__":
     lakekit.main(globals())
