@@ -93,6 +93,42 @@ firn_status firn_catalog_load(firn_catalog *catalog, firn_table_name name, firn_
     return catalog->operations->load(catalog->implementation, complete(name), out, error);
 }
 
+typedef struct name_search {
+    firn_table_name wanted;
+    bool found;
+    bool wants_location;
+    char *location; /* owned */
+} name_search;
+
+static firn_status match_name(void *context, firn_table_name name, const char *metadata_location,
+                              firn_error *error) {
+    name_search *search = context;
+    firn_table_name whole = complete(name);
+    if (search->found || strcmp(whole.namespace_name, search->wanted.namespace_name) != 0 ||
+        strcmp(whole.name, search->wanted.name) != 0) {
+        return FIRN_OK;
+    }
+    search->found = true;
+    if (!search->wants_location || metadata_location == NULL) return FIRN_OK;
+    search->location = firn_strdup(metadata_location);
+    return search->location == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+firn_status firn_catalog_find(firn_catalog *catalog, firn_table_name name, bool *found,
+                              char **metadata_location, firn_error *error) {
+    name_search search = {.wanted = complete(name), .wants_location = metadata_location != NULL};
+    *found = false;
+    if (metadata_location != NULL) *metadata_location = NULL;
+    firn_status status = firn_catalog_list(catalog, match_name, &search, error);
+    if (status != FIRN_OK) {
+        firn_free(search.location);
+        return status;
+    }
+    *found = search.found;
+    if (metadata_location != NULL) *metadata_location = search.location;
+    return FIRN_OK;
+}
+
 firn_status firn_catalog_commit(firn_catalog *catalog, firn_table_name name,
                                 const firn_table_pointer *base, const firn_table_update *update,
                                 firn_table_pointer *out, firn_error *error) {

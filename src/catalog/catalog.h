@@ -79,6 +79,13 @@ firn_status firn_catalog_list(firn_catalog *catalog,
                               void *context, firn_error *error);
 
 /**
+ * Whether the catalog has the name, though its metadata file may be gone. `metadata_location` (nullable) gets the pointer,
+ * owned (firn_free); NULL where there is none.
+ */
+firn_status firn_catalog_find(firn_catalog *catalog, firn_table_name name, bool *found,
+                              char **metadata_location, firn_error *error);
+
+/**
  * NOT_FOUND when the catalog has no such table; when the pointer names a missing file: NOT_FOUND
  * saying so, with the newest metadata files of the folder as candidates, never an empty table.
  */

@@ -1,47 +1,28 @@
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/registration.h"
 #include "lake/recover.h"
 #include "report/table_facts.h"
 
-/** What the catalog has under the name. */
-typedef struct present {
-    firn_table_name wanted;
-    bool found;
-    const char *metadata_location; /**< in the report */
-    firn_report *report;
-} present;
-
-static firn_status match_name(void *context, firn_table_name name, const char *metadata_location,
-                              firn_error *error) {
-    present *search = context;
-    const char *namespace_name = name.namespace_name == NULL ? "" : name.namespace_name;
-    if (strcmp(namespace_name, search->wanted.namespace_name) != 0 ||
-        strcmp(name.name, search->wanted.name) != 0) {
-        return FIRN_OK;
-    }
-    search->found = true;
-    if (metadata_location != NULL) {
-        search->metadata_location = firn_report_copy(search->report, metadata_location);
-    }
-    return firn_report_status(search->report, error);
-}
-
 /** A name may only be given anew where what it points at is gone. *dangling: that is so; NULL: the name is free. */
 static firn_status check_name(firn_invocation *invocation, firn_table_name name,
                               const char *argument, const char **dangling, firn_error *error) {
     firn_storage_stat stat;
-    present search = {.wanted = name, .report = invocation->report};
+    bool found = false;
+    char *location = NULL;
     *dangling = NULL;
-    FIRN_TRY(firn_catalog_list(invocation->catalog, match_name, &search, error));
-    if (!search.found) return FIRN_OK;
-    if (search.metadata_location != NULL) {
-        firn_status status =
-            firn_storage_stat_file(invocation->storage, search.metadata_location, &stat, error);
+    FIRN_TRY(firn_catalog_find(invocation->catalog, name, &found, &location, error));
+    if (!found) return FIRN_OK;
+    if (location != NULL) {
+        const char *kept = firn_report_copy(invocation->report, location);
+        firn_free(location);
+        FIRN_TRY(firn_report_status(invocation->report, error));
+        firn_status status = firn_storage_stat_file(invocation->storage, kept, &stat, error);
         if (status == FIRN_NOT_FOUND) {
             if (error != NULL) firn_error_clear(error);
-            *dangling = search.metadata_location;
+            *dangling = kept;
             return FIRN_OK;
         }
         FIRN_TRY(status);

@@ -1,32 +1,13 @@
-#include <string.h>
-
 #include "cli/commands.h"
 #include "cli/registration.h"
 #include "report/table_facts.h"
 
-typedef struct name_search {
-    firn_table_name wanted;
-    bool found;
-} name_search;
-
-static firn_status match_name(void *context, firn_table_name name, const char *metadata_location,
-                              firn_error *error) {
-    (void)metadata_location, (void)error;
-    name_search *search = context;
-    const char *namespace_name = name.namespace_name == NULL ? "" : name.namespace_name;
-    if (strcmp(namespace_name, search->wanted.namespace_name) == 0 &&
-        strcmp(name.name, search->wanted.name) == 0) {
-        search->found = true;
-    }
-    return FIRN_OK;
-}
-
 /* Fails with EXISTS, as registering itself would. */
 static firn_status check_free(firn_invocation *invocation, firn_table_name name,
                               const char *argument, firn_error *error) {
-    name_search search = {name, false};
-    FIRN_TRY(firn_catalog_list(invocation->catalog, match_name, &search, error));
-    if (!search.found) return FIRN_OK;
+    bool found = false;
+    FIRN_TRY(firn_catalog_find(invocation->catalog, name, &found, NULL, error));
+    if (!found) return FIRN_OK;
     return firn_fail(error, FIRN_EXISTS, "%s: there is a table %s already; choose another name",
                      firn_catalog_describe(invocation->catalog), argument);
 }

@@ -99,11 +99,7 @@ static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t c
     }
     if (bad == 0) return FIRN_OK;
     size_t all = work->result->bad.count; /* those of later batches, too: the report names them */
-    const char *reason = "";
-    for (size_t i = 0; i < work->result->bad.count; i++) {
-        const firn_sync_finding *finding = &work->result->bad.items[i];
-        if (strcmp(finding->location, work->files[where].location) == 0) reason = finding->reason;
-    }
+    const char *reason = firn_sync_reason_of_bad(work, where);
     bool named = strstr(reason, work->files[where].location) != NULL;
     return firn_fail(error, FIRN_BLOCKED,
                      "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",

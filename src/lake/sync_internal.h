@@ -167,6 +167,8 @@ firn_status firn_sync_prepare(firn_sync_work *work, firn_error *error);
 /** Whether the table is still what files were planned against. */
 bool firn_sync_plan_holds(const firn_sync_work *work);
 void firn_sync_plan_release(firn_sync_work *work);
+/** Why a file is bad; "" where nothing was noted. Borrowed from the result. */
+const char *firn_sync_reason_of_bad(const firn_sync_work *work, size_t index);
 /** Notes a file as bad. */
 firn_status firn_sync_add_bad(firn_sync_work *work, size_t index, const char *reason,
                               firn_error *error);

@@ -352,13 +352,8 @@ static firn_status step(firn_sync_work *work, void *context, firn_error *error) 
 static firn_status refuse_bad(const firn_sync_work *work, firn_error *error) {
     for (size_t i = work->new_count; i < work->file_count; i++) {
         if (work->facts[i].state != FIRN_SYNC_BAD || work->options->skip_bad) continue;
-        const char *reason = "";
-        for (size_t j = 0; j < work->result->bad.count; j++) {
-            const firn_sync_finding *finding = &work->result->bad.items[j];
-            if (strcmp(finding->location, work->files[i].location) == 0) reason = finding->reason;
-        }
         return firn_fail(error, FIRN_BLOCKED, "%s, which was replaced, can't be added: %s",
-                         work->files[i].location, reason);
+                         work->files[i].location, firn_sync_reason_of_bad(work, i));
     }
     return FIRN_OK;
 }

@@ -27,6 +27,15 @@ void firn_sync_plan_release(firn_sync_work *work) {
     work->must_update = false;
 }
 
+const char *firn_sync_reason_of_bad(const firn_sync_work *work, size_t index) {
+    const char *reason = "";
+    for (size_t i = 0; i < work->result->bad.count; i++) {
+        const firn_sync_finding *finding = &work->result->bad.items[i];
+        if (strcmp(finding->location, work->files[index].location) == 0) reason = finding->reason;
+    }
+    return reason;
+}
+
 firn_status firn_sync_add_bad(firn_sync_work *work, size_t index, const char *reason,
                               firn_error *error) {
     const firn_lake_file *file = &work->files[index];

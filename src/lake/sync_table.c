@@ -5,31 +5,11 @@
 #include "lake/sync_internal.h"
 #include "table/version_hint.h"
 
-typedef struct name_search {
-    firn_table_name wanted;
-    bool found;
-} name_search;
-
-static firn_status match_name(void *context, firn_table_name name, const char *metadata_location,
-                              firn_error *error) {
-    (void)metadata_location, (void)error;
-    name_search *search = context;
-    const char *namespace_name = name.namespace_name == NULL ? "" : name.namespace_name;
-    if (strcmp(namespace_name, search->wanted.namespace_name) == 0 &&
-        strcmp(name.name, search->wanted.name) == 0) {
-        search->found = true;
-    }
-    return FIRN_OK;
-}
-
 /* A table whose metadata is gone must not be taken for one that isn't there. */
 static firn_status is_there(const firn_sync_work *work, bool *out, firn_error *error) {
-    name_search search = {work->name, firn_table_argument_is_path(work->name.name)};
-    *out = search.found;
-    if (work->catalog == NULL || search.found) return FIRN_OK;
-    FIRN_TRY(firn_catalog_list(work->catalog, match_name, &search, error));
-    *out = search.found;
-    return FIRN_OK;
+    *out = firn_table_argument_is_path(work->name.name);
+    if (work->catalog == NULL || *out) return FIRN_OK;
+    return firn_catalog_find(work->catalog, work->name, out, NULL, error);
 }
 
 static firn_status check_table(firn_sync_work *work, firn_error *error) {
