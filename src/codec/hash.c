@@ -1,12 +1,5 @@
-#include <zlib.h>
-
 #include "base/bytes.h"
 #include "codec/codec.h"
-
-uint32_t firn_crc32(uint32_t crc, firn_slice data) {
-    if (data.size == 0) return crc;
-    return (uint32_t)crc32_z(crc, data.data, data.size);
-}
 
 static inline uint32_t rotate32(uint32_t value, int bits) {
     return value << bits | value >> (32 - bits);

@@ -1,3 +1,5 @@
+#include <zlib.h>
+
 #include "base/bytes.h"
 #include "codec/codec.h"
 #include "support/check.h"
@@ -56,6 +58,26 @@ static void test_crc32_continues(void **state) {
     assert_true(firn_murmur3_32(firn_slice_of(NULL, 0)) == 0);
 }
 
+/* Long inputs go another way than short ones: every length and place against zlib, in one piece and in two. */
+static void test_crc32_of_long_data(void **state) {
+    (void)state;
+    static uint8_t bytes[4096];
+    uint32_t dice = 1;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        dice = dice * 1664525U + 1013904223U;
+        bytes[i] = (uint8_t)(dice >> 24);
+    }
+    for (size_t size = 0; size < 1100; size++) {
+        const uint8_t *from = bytes + size % 17;
+        uint32_t wanted = (uint32_t)crc32_z(0, from, size);
+        assert_true(firn_crc32(0, firn_slice_of(from, size)) == wanted);
+        uint32_t begun = firn_crc32(0, firn_slice_of(from, size / 3));
+        assert_true(firn_crc32(begun, firn_slice_of(from + size / 3, size - size / 3)) == wanted);
+    }
+    uint32_t wanted = (uint32_t)crc32_z(0, bytes, sizeof bytes);
+    assert_true(firn_crc32(0, firn_slice_of(bytes, sizeof bytes)) == wanted);
+}
+
 /* Iceberg specification, appendix B. */
 static void test_bucket_hashes_of_the_specification(void **state) {
     (void)state;
@@ -72,6 +94,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_hashes),
         cmocka_unit_test(test_crc32_continues),
+        cmocka_unit_test(test_crc32_of_long_data),
         cmocka_unit_test(test_bucket_hashes_of_the_specification),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
