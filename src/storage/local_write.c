@@ -13,10 +13,13 @@
 #include "storage/local.h"
 
 #define WRITE_BUFFER_SIZE ((size_t)1 << 20)
+/* Bytes that gather before the disk is asked to begin with them. */
+#define BEGIN_SYNC_SIZE ((off_t)8 << 20)
 
 typedef struct local_writer {
     int descriptor;
-    int failed; /* errno of the first failed write; nothing is written after it */
+    off_t written, begun; /* bytes; `begun` of them are on their way to the disk */
+    int failed;           /* errno of the first failed write; nothing is written after it */
     char *location;
     const char *path; /* inside location */
     size_t used;
@@ -138,6 +141,7 @@ firn_status firn_local_create(void *implementation, const char *location, void *
         return firn_fail_memory(error);
     }
     writer->failed = 0;
+    writer->written = writer->begun = 0;
     writer->used = 0;
     writer->location = copy;
     writer->path = copy + (path - location);
@@ -152,10 +156,22 @@ firn_status firn_local_create(void *implementation, const char *location, void *
     return FIRN_OK;
 }
 
+/* While the rest is made, so that the sync at the end finds little to do. That one says whether all went well. */
+static void begin_sync(local_writer *writer) {
+    off_t size = writer->written - writer->begun;
+    if (size < BEGIN_SYNC_SIZE) return;
+    (void)sync_file_range(writer->descriptor, writer->begun, size, SYNC_FILE_RANGE_WRITE);
+    writer->begun = writer->written;
+}
+
 static firn_status put_down(local_writer *writer, const void *data, size_t size,
                             firn_error *error) {
     if (writer->failed == 0) writer->failed = firn_local_write_all(writer->descriptor, data, size);
-    if (writer->failed == 0) return FIRN_OK;
+    if (writer->failed == 0) {
+        writer->written += (off_t)size;
+        begin_sync(writer);
+        return FIRN_OK;
+    }
     return firn_fail_errno(error, FIRN_IO, writer->failed, "%s can't be written", writer->location);
 }
 
