@@ -1,6 +1,7 @@
 #include "lake/facts.h"
 
 #include "lake/facts_internal.h"
+#include "parquet/statistics_trust.h"
 
 /* One side over all row groups so far, in PLAIN form. */
 typedef struct side {
@@ -47,16 +48,6 @@ static firn_status nulls_of(const sums *state, size_t group, const firn_parquet_
     return FIRN_OK;
 }
 
-/* -1: unknown ("readers MUST assume NaNs may be present", parquet.thrift, Statistics). */
-static int64_t nans_of(const sums *state, const firn_parquet_column_chunk *chunk, int64_t nulls) {
-    int64_t most = chunk->num_values - (nulls > 0 ? nulls : 0);
-    if (!firn_parquet_order_has_nan(state->order) || most == 0) return 0;
-    const firn_parquet_statistics *statistics = &chunk->statistics;
-    bool known =
-        statistics->has_nan_count && statistics->nan_count >= 0 && statistics->nan_count <= most;
-    return known ? statistics->nan_count : -1;
-}
-
 static void add_count(int64_t *sum, int64_t count) {
     if (*sum < 0) return;
     /* Neither is above the number of values, whose sum was checked. */
@@ -90,14 +81,14 @@ static firn_status add_chunk(sums *state, size_t group, const firn_parquet_colum
     }
     if (chunk->num_values == 0) return FIRN_OK;
     FIRN_TRY(nulls_of(state, group, chunk, &nulls, error));
-    nans = nans_of(state, chunk, nulls);
+    nans = firn_parquet_trust_nan_count(state->leaf, chunk);
     add_count(&out->nulls, nulls);
     add_count(&out->nans, nans);
     if (nulls >= 0 && nulls + (nans > 0 ? nans : 0) == chunk->num_values) return FIRN_OK;
-    firn_lake_chunk_bounds bounds =
-        firn_lake_trusted_bounds(state->file->metadata, state->leaf, &chunk->statistics);
-    widen(state, &state->lower, -1, bounds.lower, bounds.lower_exact);
-    widen(state, &state->upper, 1, bounds.upper, bounds.upper_exact);
+    firn_parquet_trusted_pair bounds =
+        firn_parquet_trust_bounds(state->file->metadata, state->leaf, &chunk->statistics);
+    widen(state, &state->lower, -1, bounds.minimum, bounds.minimum_exact);
+    widen(state, &state->upper, 1, bounds.maximum, bounds.maximum_exact);
     return FIRN_OK;
 }
 

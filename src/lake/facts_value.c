@@ -150,7 +150,7 @@ static bool fixed_string(const conversion *c) {
     size_t length = c->type->kind == FIRN_TYPE_UUID ? 16 : (size_t)c->type->length;
     c->out->as.bytes = c->plain;
     return c->element->type == FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY &&
-           c->element->logical.kind != FIRN_PARQUET_LOGICAL_DECIMAL && c->plain.size == length;
+           firn_parquet_order_of(c->element) == FIRN_PARQUET_ORDER_BYTES && c->plain.size == length;
 }
 
 bool firn_lake_bound_value(const firn_parquet_schema_element *element, const firn_type *type,

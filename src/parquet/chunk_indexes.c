@@ -1,6 +1,6 @@
 #include "parquet/chunk_indexes.h"
 
-#include "parquet/statistics.h"
+#include "parquet/statistics_trust.h"
 
 /* Header of a Bloom filter whose whole length the footer does not give. */
 #define BLOOM_HEADER_SIZE 256
@@ -163,11 +163,8 @@ static firn_status check_boundary_order(const fetch *state, const firn_parquet_c
 
 static firn_status check_column_index(const fetch *state, const firn_parquet_column_index *index,
                                       firn_parquet_chunk_indexes *out, firn_error *error) {
-    const firn_parquet_file_metadata *metadata = state->file->metadata;
-    size_t leaf = (size_t)state->leaf->index;
     if (firn_parquet_order_of(state->leaf->node->element) == FIRN_PARQUET_ORDER_NONE ||
-        metadata->column_orders == NULL || leaf >= metadata->column_order_count ||
-        metadata->column_orders[leaf] != 1) {
+        !firn_parquet_has_type_order(state->file->metadata, (size_t)state->leaf->index)) {
         out->column_index_undefined = true;
         return firn_fail(error, FIRN_UNSUPPORTED, "the order of its bounds is not defined");
     }

@@ -1,5 +1,6 @@
-/* Which bounds and NaN counts of an input may become the output's. What can't be trusted is left out, never guessed. */
+/* Which bounds and NaN counts of an input may become the output's: those that can be trusted (statistics_trust.h), of a leaf in the same order. */
 #include "parquet/rewrite_internal.h"
+#include "parquet/statistics_trust.h"
 
 const firn_parquet_column_chunk *firn_parquet_chunk_of(const firn_parquet_rewriter *rewriter) {
     const firn_parquet_row_group *group =
@@ -7,56 +8,18 @@ const firn_parquet_column_chunk *firn_parquet_chunk_of(const firn_parquet_rewrit
     return &group->columns[rewriter->mapping->input_leaf];
 }
 
-/* The deprecated pair was compared as signed, by some writers even where that was wrong (parquet.thrift, Statistics). */
-static bool deprecated_is_trusted(firn_parquet_order order, const firn_parquet_statistics *s) {
-    switch (order) {
-    case FIRN_PARQUET_ORDER_BOOLEAN:
-    case FIRN_PARQUET_ORDER_INT32:
-    case FIRN_PARQUET_ORDER_INT64: return true;
-    case FIRN_PARQUET_ORDER_FLOAT:
-    case FIRN_PARQUET_ORDER_DOUBLE:
-    case FIRN_PARQUET_ORDER_FLOAT16:
-    case FIRN_PARQUET_ORDER_NONE: return false;
-    default: return firn_slice_equal(s->deprecated_min, s->deprecated_max);
-    }
-}
-
-static bool fits_width(const firn_parquet_schema_element *element, firn_slice bound) {
-    return element->type == FIRN_PARQUET_BYTE_ARRAY ||
-           bound.size == firn_parquet_value_width(element->type, element->type_length);
-}
-
 bool firn_parquet_trusted_page_bounds(const firn_parquet_rewriter *rewriter,
                                       const firn_parquet_statistics *statistics,
                                       firn_parquet_given_bounds *out) {
-    const firn_parquet_file_metadata *metadata = rewriter->piece->file->metadata;
-    const firn_parquet_schema_element *element = rewriter->input->node->element;
-    firn_parquet_order order = firn_parquet_order_of(element);
-    size_t leaf = (size_t)rewriter->mapping->input_leaf;
-    if (order == FIRN_PARQUET_ORDER_NONE ||
-        order != firn_parquet_order_of(rewriter->output->node->element)) {
-        return false;
-    }
-    if (statistics->min_value.data != NULL && statistics->max_value.data != NULL &&
-        metadata->column_orders != NULL && leaf < metadata->column_order_count &&
-        metadata->column_orders[leaf] == 1) {
-        out->minimum = statistics->min_value;
-        out->maximum = statistics->max_value;
-        out->inexact = (statistics->has_min_exact && !statistics->min_exact) ||
-                       (statistics->has_max_exact && !statistics->max_exact);
-    } else if (statistics->deprecated_min.data != NULL && statistics->deprecated_max.data != NULL &&
-               deprecated_is_trusted(order, statistics)) {
-        out->minimum = statistics->deprecated_min;
-        out->maximum = statistics->deprecated_max;
-        out->inexact = false;
-    } else {
-        return false;
-    }
-    if (!fits_width(element, out->minimum) || !fits_width(element, out->maximum)) return false;
-    if (firn_parquet_is_nan(order, out->minimum) || firn_parquet_is_nan(order, out->maximum)) {
-        return false;
-    }
-    return firn_parquet_compare(order, out->minimum, out->maximum) <= 0;
+    firn_parquet_order order = firn_parquet_order_of(rewriter->input->node->element);
+    if (order != firn_parquet_order_of(rewriter->output->node->element)) return false;
+    firn_parquet_trusted_pair bounds =
+        firn_parquet_trust_bounds(rewriter->piece->file->metadata, rewriter->input, statistics);
+    if (bounds.minimum.data == NULL || bounds.maximum.data == NULL) return false;
+    out->minimum = bounds.minimum;
+    out->maximum = bounds.maximum;
+    out->inexact = !bounds.minimum_exact || !bounds.maximum_exact;
+    return true;
 }
 
 bool firn_parquet_trusted_bounds(const firn_parquet_rewriter *rewriter,
@@ -104,16 +67,12 @@ bool firn_parquet_indexed_bounds(firn_parquet_rewriter *rewriter, size_t page_nu
 }
 
 int64_t firn_parquet_known_nan_count(const firn_parquet_rewriter *rewriter) {
-    const firn_parquet_statistics *statistics = &firn_parquet_chunk_of(rewriter)->statistics;
-    int64_t count = -1;
-    if (rewriter->piece->nan_counts != NULL) {
-        count = rewriter->piece->nan_counts[rewriter->leaf_index];
-    }
-    if (count < 0 && statistics->has_nan_count) count = statistics->nan_count;
     if (!firn_parquet_order_has_nan(firn_parquet_order_of(rewriter->output->node->element))) {
         return 0;
     }
-    return count < 0 ? -1 : count;
+    const int64_t *told = rewriter->piece->nan_counts;
+    if (told != NULL && told[rewriter->leaf_index] >= 0) return told[rewriter->leaf_index];
+    return firn_parquet_trust_nan_count(rewriter->input, firn_parquet_chunk_of(rewriter));
 }
 
 firn_status firn_parquet_merge_piece_statistics(firn_parquet_rewriter *rewriter,

@@ -1,7 +1,7 @@
 /**
  * The inside of rewriting one leaf: rewrite.c walks pieces and pages, rewrite_judge.c says which way a page may go,
  * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_rows.c says which rows stay and takes
- * the others out, rewrite_levels.c maps levels, rewrite_fill.c fills nulls, rewrite_bounds.c says which bounds can be trusted.
+ * the others out, rewrite_levels.c maps levels, rewrite_fill.c fills nulls, rewrite_bounds.c says which bounds go on.
  */
 #ifndef FIRN_PARQUET_REWRITE_INTERNAL_H
 #define FIRN_PARQUET_REWRITE_INTERNAL_H

@@ -32,6 +32,12 @@ static inline bool firn_parquet_order_has_nan(firn_parquet_order order) {
            order == FIRN_PARQUET_ORDER_FLOAT16;
 }
 
+/** Whether the order is that of signed comparison, by which all writers set the deprecated pair. */
+static inline bool firn_parquet_order_is_signed(firn_parquet_order order) {
+    return order == FIRN_PARQUET_ORDER_BOOLEAN || order == FIRN_PARQUET_ORDER_INT32 ||
+           order == FIRN_PARQUET_ORDER_INT64;
+}
+
 /** <0, 0, >0 for two values in PLAIN form (byte arrays without a length) of the order's width; neither is NaN. */
 int firn_parquet_compare(firn_parquet_order order, firn_slice a, firn_slice b);
 /** Whether the value is one of the order's NaNs. */

@@ -1,20 +1,20 @@
 /* Statistics against values (parquet.thrift, Statistics). Bounds may be wider than the values unless they say that they are exact. */
+#include "parquet/statistics_trust.h"
 #include "parquet/verify_internal.h"
 
 static const char *holder(bool of_page) {
     return of_page ? "the page's statistics" : "the footer's statistics";
 }
 
-/* Whether min_value and max_value have a defined order: by column_orders, or by a type that has only one. */
+/*
+ * Whether min_value and max_value are a promise. That goes further than what may be built on (statistics_trust.h): without column_orders readers
+ * take them at their word where a type has only one order, and a known fault of the writer is a fault all the more.
+ */
 static bool order_is_defined(const firn_parquet_check *check) {
     const firn_parquet_file_metadata *metadata = check->file->metadata;
-    size_t leaf = (size_t)check->leaf->index;
     if (check->order == FIRN_PARQUET_ORDER_NONE) return false;
-    if (metadata->column_orders != NULL) {
-        return leaf < metadata->column_order_count && metadata->column_orders[leaf] == 1;
-    }
-    return check->order == FIRN_PARQUET_ORDER_BOOLEAN || check->order == FIRN_PARQUET_ORDER_INT32 ||
-           check->order == FIRN_PARQUET_ORDER_INT64;
+    if (metadata->column_orders == NULL) return firn_parquet_order_is_signed(check->order);
+    return firn_parquet_has_type_order(metadata, (size_t)check->leaf->index);
 }
 
 static firn_status check_side(firn_parquet_check *check, firn_slice bound, firn_slice value,
@@ -103,10 +103,7 @@ firn_status firn_parquet_check_statistics(firn_parquet_check *check,
                             of_page, error));
     }
     /* The deprecated pair was compared as signed, so that it means something for signed types only. */
-    bool is_signed = check->order == FIRN_PARQUET_ORDER_BOOLEAN ||
-                     check->order == FIRN_PARQUET_ORDER_INT32 ||
-                     check->order == FIRN_PARQUET_ORDER_INT64;
-    if (!is_signed) return FIRN_OK;
+    if (!firn_parquet_order_is_signed(check->order)) return FIRN_OK;
     firn_parquet_statistics deprecated = {0};
     return check_pair(check, statistics->deprecated_min, statistics->deprecated_max, &deprecated,
                       tally, of_page, error);

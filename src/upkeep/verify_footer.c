@@ -3,7 +3,7 @@
 
 #include "data/data_source.h"
 #include "data/plain_value.h"
-#include "parquet/statistics.h"
+#include "parquet/statistics_trust.h"
 #include "upkeep/verify_internal.h"
 
 /** Whether the column is stored as its type is today: then statistics are values of that type. */
@@ -41,17 +41,23 @@ static bool leaves_out(const firn_type *type, firn_slice bound, firn_slice stati
     return sign * firn_value_compare(&ours, &theirs) > 0;
 }
 
+/** A shortened bound is no value that the file has. Writers without flags shorten nothing of their own accord. */
+static firn_slice value_of(firn_slice bound, bool exact, bool has_flag) {
+    return exact || !has_flag ? bound : (firn_slice){0};
+}
+
 static firn_status check_bounds(const firn_data_file *file, const firn_field *field,
+                                const firn_parquet_trusted_pair *known,
                                 const firn_parquet_statistics *statistics, firn_verification *out,
                                 firn_error *error) {
     firn_slice lower = {0}, upper = {0};
     (void)firn_bound_map_get(&file->lower_bounds, field->id, &lower);
     (void)firn_bound_map_get(&file->upper_bounds, field->id, &upper);
-    bool minimum = !statistics->has_min_exact || statistics->min_exact;
-    bool maximum = !statistics->has_max_exact || statistics->max_exact;
+    firn_slice least = value_of(known->minimum, known->minimum_exact, statistics->has_min_exact);
+    firn_slice greatest = value_of(known->maximum, known->maximum_exact, statistics->has_max_exact);
     const char *which = NULL;
-    if (minimum && leaves_out(field->type, lower, statistics->min_value, 1)) which = "lower";
-    if (maximum && leaves_out(field->type, upper, statistics->max_value, -1)) which = "upper";
+    if (leaves_out(field->type, lower, least, 1)) which = "lower";
+    if (leaves_out(field->type, upper, greatest, -1)) which = "upper";
     if (which == NULL) return FIRN_OK;
     return firn_verify_add(out, error, FIRN_VERIFY_ERROR, "bounds", file->path, FIRN_VERIFY_WRITER,
                            "the manifest's %s bound of column %s leaves out values that the "
@@ -79,7 +85,10 @@ static firn_status check_columns(const firn_schema *schema, const firn_parquet_f
         size_t before = out->findings.count;
         for (size_t group = 0; group < parquet->metadata->row_group_count; group++) {
             const firn_parquet_row_group *row_group = &parquet->metadata->row_groups[group];
-            FIRN_TRY(check_bounds(file, field, &row_group->columns[i].statistics, out, error));
+            const firn_parquet_statistics *statistics = &row_group->columns[i].statistics;
+            firn_parquet_trusted_pair known =
+                firn_parquet_trust_bounds(parquet->metadata, leaf, statistics);
+            FIRN_TRY(check_bounds(file, field, &known, statistics, out, error));
             if (out->findings.count > before) break;
         }
     }

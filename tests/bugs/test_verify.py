@@ -5,6 +5,7 @@ import os
 
 import bugkit
 import fx_json
+import fx_parquet
 import fx_table
 import kit
 from bugkit import check, firn
@@ -140,6 +141,28 @@ def bounds():
     caught(made(5, 8), "bounds", "upper bound of column id leaves out values")
 
 
+def bounds_beside_statistics_that_say_nothing():
+    """A minimum that is none is no reproach to the manifest where the writer is known for such ones (pola-rs/polars#25817)."""
+    def made(created_by):
+        def patch(footer):
+            footer[6] = fx_parquet.text(created_by)
+            for meta in fx_parquet.chunks(fx_parquet.row_groups(footer)[0]):
+                if meta[3][1][1] == [b"name"]:
+                    meta[12] = (fx_parquet.STRUCT, {3: fx_parquet.i64(0), 5: fx_parquet.text(b"m"), 6: fx_parquet.text(b"a")})
+
+        table = fx_table.Table()
+        file = table.data([{"id": 5, "name": "m"}], lower_bounds=[{"key": 2, "value": b"m"}])
+        path = fx_table.strip(file["file_path"])
+        fx_parquet.patch(path, patch)
+        file["file_size_in_bytes"] = os.path.getsize(path)
+        table.snapshot([table.manifest([table.entry(file)])])
+        table.save()
+        return table
+
+    caught(made("parquet-cpp-arrow version 26.0.1"), "bounds", "lower bound of column name leaves out values")
+    clean(made("Polars"))
+
+
 def sequence_numbers():
     def made(listed=None, **numbers):
         table = fx_table.Table()
@@ -193,4 +216,5 @@ def contents():
 
 
 if __name__ == "__main__":
-    bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, sequence_numbers, duplicates, row_ids, contents])
+    bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, bounds_beside_statistics_that_say_nothing,
+                 sequence_numbers, duplicates, row_ids, contents])

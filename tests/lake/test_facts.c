@@ -359,42 +359,27 @@ static void the_deprecated_pair(void **state) {
     set_deprecated(&w, of_double(&w, 1), of_double(&w, 2));
     look_well(&w, &double_type);
     no_bounds(&w);
-    w.metadata.created_by = "parquet-mr version 1.6.0";
-    look_well(&w, &double_type);
-    assert_true(w.facts.has_lower);
     release(&w);
 }
 
+/* Which statistics are believed is tested beside the rule, tests/parquet/test_statistics_trust.c. */
 static void writers_are_told_apart(void **state) {
     (void)state;
     world w = world_new(FIRN_PARQUET_BYTE_ARRAY, plain);
     set(&w, 0, firn_slice_text("a"), firn_slice_text("b"));
+    look_well(&w, &string_type);
+    assert_true(w.facts.has_lower && w.facts.has_upper);
+    w.metadata.created_by = "Polars";
+    look_well(&w, &string_type);
+    no_bounds(&w);
+    w.metadata.created_by = NULL;
     w.orders[0] = 0;
     look_well(&w, &string_type);
     no_bounds(&w);
     w.orders[0] = 0xFF;
     look_well(&w, &string_type);
     no_bounds(&w);
-    w.metadata.created_by = NULL;
-    look_well(&w, &string_type);
-    no_bounds(&w);
     release(&w);
-    static const struct {
-        const char *created_by;
-        bool believed;
-    } writers[] = {
-        {"parquet-cpp version 1.0.0", false},      {"parquet-cpp version 1.3.1", false},
-        {"parquet-cpp version 1.4.0", true},       {"parquet-cpp version 1.5.1-SNAPSHOT", true},
-        {"parquet-cpp version 1.30.0", true},      {"parquet-cpp version 1", true},
-        {"parquet-cpp-arrow version 1.0.0", true}, {NULL, true}};
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
-        w = world_new(FIRN_PARQUET_DOUBLE, plain);
-        set(&w, 0, of_double(&w, 1), of_double(&w, 2));
-        w.metadata.created_by = writers[i].created_by;
-        look_well(&w, &double_type);
-        assert_int_equal(w.facts.has_lower, writers[i].believed);
-        release(&w);
-    }
 }
 
 static void exactness(void **state) {
@@ -424,25 +409,6 @@ static void exactness(void **state) {
     w.chunks[1].statistics.has_min_exact = w.chunks[1].statistics.min_exact = true;
     look_well(&w, &string_type);
     assert_true(w.facts.lower_exact && !w.facts.upper_exact);
-    release(&w);
-}
-
-/* Seen in files of DuckDB 1.5.5: the greatest "exact" text was that of a row whose struct is null. */
-static void nested_text_by_duckdb(void **state) {
-    (void)state;
-    world w = world_new(FIRN_PARQUET_BYTE_ARRAY, plain);
-    set(&w, 0, firn_slice_text("a"), firn_slice_text("c"));
-    firn_parquet_statistics *s = &w.chunks[0].statistics;
-    s->has_min_exact = s->has_max_exact = s->min_exact = s->max_exact = true;
-    look_well(&w, &string_type);
-    firn_parquet_leaf leaf = w.file.schema->leaves[0];
-    leaf.path_length = 2;
-    assert_true(firn_lake_trusted_bounds(&w.metadata, &leaf, s).upper_exact);
-    w.metadata.created_by = "DuckDB version v1.5.5 (build d8cdaa33fd)";
-    look_well(&w, &string_type);
-    assert_true(w.facts.upper_exact);
-    assert_false(firn_lake_trusted_bounds(&w.metadata, &leaf, s).upper_exact);
-    assert_non_null(firn_lake_trusted_bounds(&w.metadata, &leaf, s).upper.data);
     release(&w);
 }
 
@@ -643,7 +609,6 @@ int main(void) {
         cmocka_unit_test(the_deprecated_pair),
         cmocka_unit_test(writers_are_told_apart),
         cmocka_unit_test(exactness),
-        cmocka_unit_test(nested_text_by_duckdb),
         cmocka_unit_test(text_is_utf8),
         cmocka_unit_test(integers),
         cmocka_unit_test(decimals),
