@@ -71,7 +71,9 @@ const firn_option firn_option_table[] = {
      "what to do about files that were added and are gone: error, report or delete; without it "
      "error"},
     {"skip-bad", 0, FIRN_OPTION_FLAG, MEMBER(skip_bad), FIRN_OPTIONS_LAKE, NULL,
-     "leave out files that can't be added, with the rest of their unit, and go on"},
+     "leave out files that can't be added, with the rest of their unit, and go on; --limit does "
+     "not "
+     "count them"},
     {"rebuild-ledger", 0, FIRN_OPTION_FLAG, MEMBER(rebuild_ledger), FIRN_OPTIONS_LAKE, NULL,
      "make a lost ledger anew from the table's history"},
     {"pages", 0, FIRN_OPTION_FLAG, MEMBER(pages), FIRN_OPTIONS_PAGES, NULL,

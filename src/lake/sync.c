@@ -54,7 +54,12 @@ static firn_status read_footers(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_lake_footers_new(work->storage, work->options->pool, work->files,
                                    work->file_count, firn_sync_memory(work, 2), &work->footers,
                                    error));
-    return firn_sync_try(work, prepare, NULL, error);
+    for (bool again = true; again;) {
+        FIRN_TRY(firn_sync_try(work, prepare, NULL, error));
+        FIRN_TRY(firn_sync_choose_again(work, &again, error));
+        if (again) firn_sync_plan_release(work);
+    }
+    return FIRN_OK;
 }
 
 static firn_status add(firn_sync_work *work, firn_error *error) {
@@ -62,6 +67,7 @@ static firn_status add(firn_sync_work *work, firn_error *error) {
     work->result->told_apart = true;
     FIRN_TRY(firn_sync_check_policies(work, error));
     FIRN_TRY(read_footers(work, error));
+    FIRN_TRY(firn_sync_cut_batches(work, error));
     work->result->creates = work->table == NULL && work->planned != NULL;
     /* What ends the run with the first batch ends it before the policies' commit. */
     FIRN_TRY(firn_sync_check_first_batch(work, error));

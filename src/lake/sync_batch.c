@@ -16,15 +16,6 @@ typedef struct batch_sums {
     int64_t expected; /* -1: unknown */
 } batch_sums;
 
-/* With --skip-bad a unit with a bad file is left out as a whole. */
-static bool is_left_out(const firn_sync_work *work, const firn_sync_unit *unit) {
-    if (!work->options->skip_bad) return false;
-    for (size_t i = 0; i < unit->count; i++) {
-        if (work->facts[unit->first + i].state == FIRN_SYNC_BAD) return true;
-    }
-    return false;
-}
-
 static firn_status add_rows(int64_t *sum, int64_t rows, firn_error *error) {
     if (!__builtin_add_overflow(*sum, rows, sum)) return FIRN_OK;
     return firn_fail(error, FIRN_CORRUPT, "row counts overflow");
@@ -39,7 +30,7 @@ static firn_status find_acted_on(firn_sync_work *work, firn_error *error) {
     if (work->acted_on == NULL) return firn_fail_memory(error);
     if (!overwrite && policy != FIRN_LAKE_DELETE) return FIRN_OK;
     for (size_t i = 0; i < work->replaced_files.count; i++) {
-        firn_sync_fact *fact = overwrite ? &work->facts[work->new_count + i] : NULL;
+        firn_sync_fact *fact = overwrite ? &work->facts[work->first_overwrite + i] : NULL;
         const char *location = work->replaced_files.items[i]->location;
         FIRN_TRY(firn_map_set_text(work->acted_on, location, fact, error));
     }
@@ -114,7 +105,8 @@ static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batc
     if (!work->options->skip_bad) FIRN_TRY(refuse_bad(work, batch->first, batch->count, error));
     for (size_t i = 0; i < batch->unit_count; i++) {
         const firn_sync_unit *unit = &work->units[batch->first_unit + i];
-        if (is_left_out(work, unit)) {
+        /* A unit with a bad file is left out as a whole. */
+        if (work->options->skip_bad && firn_sync_has_bad_file(work, unit)) {
             for (size_t j = 0; j < unit->count; j++) {
                 work->facts[unit->first + j].state = FIRN_SYNC_BAD;
             }

@@ -14,8 +14,17 @@ typedef enum firn_sync_state {
     FIRN_SYNC_PENDING,
     FIRN_SYNC_BAD,   /**< can't be added; result->bad says why */
     FIRN_SYNC_TAKEN, /**< another run added it meanwhile */
-    FIRN_SYNC_DONE   /**< committed (a preview: would be) */
+    FIRN_SYNC_DONE,  /**< committed (a preview: would be) */
+    FIRN_SYNC_LATER  /**< beyond the limit: not looked at by this run */
 } firn_sync_state;
+
+/** What a file of the listing is to the table. */
+typedef enum firn_sync_class {
+    FIRN_SYNC_NEW_FILE,
+    FIRN_SYNC_KNOWN_FILE,
+    FIRN_SYNC_REPLACED_FILE,
+    FIRN_SYNC_ADOPTED_FILE /**< of a unit that a property says is in */
+} firn_sync_class;
 
 /** A partition. */
 typedef struct firn_sync_tuple {
@@ -74,12 +83,12 @@ typedef struct firn_sync_work {
     FIRN_VECTOR(firn_ledger_entry) adopted;
     FIRN_VECTOR(const char *) adopted_units;
 
-    /* Files to read: new ones, by unit, then those that overwrite. */
+    /* New files, by unit, then those that overwrite. The first `new_count` of the former are chosen, those beyond the limit are not. */
     firn_lake_file *files;
     firn_sync_fact *facts;
-    size_t file_count, new_count;
+    size_t new_count, first_overwrite, file_count;
     firn_sync_unit *units;
-    size_t unit_count;
+    size_t unit_count; /**< that are chosen; result->units_pending of them are there */
     FIRN_VECTOR(firn_sync_batch) batches;
     firn_lake_footers *footers;
 
@@ -132,10 +141,22 @@ bool firn_sync_still_added(const firn_sync_work *work, const firn_ledger_entry *
 /** Notes new files as bad that are, behind symbolic links, others of the source or of the ledger. */
 firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error);
 
+/* sync_choose.c */
+/** Takes new files, by the firn_sync_class of each, and chooses as many as the limit allows. */
+firn_status firn_sync_choose(firn_sync_work *work, const uint8_t *classes, firn_error *error);
+/** Once the chosen ones were looked at: those that are bad don't count for the limit. *again: others are chosen now, to be planned anew. */
+firn_status firn_sync_choose_again(firn_sync_work *work, bool *again, firn_error *error);
+/** Whether the unit waits as a whole, with --skip-bad. */
+bool firn_sync_has_bad_file(const firn_sync_work *work, const firn_sync_unit *unit);
+firn_status firn_sync_cut_batches(firn_sync_work *work, firn_error *error);
+/** Visits the footers of chosen files, and of those that overwrite. */
+firn_status firn_sync_visit(const firn_sync_work *work, firn_lake_footer_visitor visit,
+                            void *context, firn_error *error);
+
 /* sync_plan.c */
 /** Loads the ledger, with what is adopted. */
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error);
-/** Tells new, known, replaced and missing files, and cuts the new ones into batches. */
+/** Tells new, known, replaced and missing files, and chooses of the new ones. */
 firn_status firn_sync_classify(firn_sync_work *work, firn_error *error);
 /** After others committed: files that they added are not ours to add any more. */
 firn_status firn_sync_drop_taken(firn_sync_work *work, firn_error *error);

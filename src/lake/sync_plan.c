@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "lake/sync_internal.h"
 
-#define DEFAULT_BATCH 5
-
 const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file *file) {
     return file->unit == FIRN_LAKE_NO_UNIT ? NULL : work->listing.units[file->unit].name;
 }
@@ -111,10 +109,8 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
 
 /* --- telling files apart ----------------------------------------------------------------------- */
 
-typedef enum file_class { CLASS_NEW, CLASS_KNOWN, CLASS_REPLACED, CLASS_ADOPTED } file_class;
-
 typedef struct file_classes {
-    uint8_t *of;   /* one file_class per file of the listing */
+    uint8_t *of;   /* one firn_sync_class per file of the listing */
     uint8_t *seen; /* per entry of the ledger */
 } file_classes;
 
@@ -204,10 +200,10 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
     const firn_lake_file *file = &work->listing.files[index];
     const firn_ledger_entry *entry =
         work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, file->location);
-    classes->of[index] = CLASS_NEW;
+    classes->of[index] = FIRN_SYNC_NEW_FILE;
     if (entry == NULL) {
         bool adopted = is_adopted_unit(units, firn_sync_unit_name(work, file));
-        if (adopted) classes->of[index] = CLASS_ADOPTED;
+        if (adopted) classes->of[index] = FIRN_SYNC_ADOPTED_FILE;
         return FIRN_OK;
     }
     classes->seen[firn_ledger_position(work->ledger, entry)] = 1;
@@ -221,13 +217,13 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
     if (entry->removed) {
         /* Given up as it is now; once it changes again it is a new file. */
         bool same = entry->size >= 0 && differs == NULL;
-        if (same) classes->of[index] = CLASS_KNOWN;
+        if (same) classes->of[index] = FIRN_SYNC_KNOWN_FILE;
         return FIRN_OK;
     }
-    classes->of[index] = CLASS_KNOWN;
+    classes->of[index] = FIRN_SYNC_KNOWN_FILE;
     if (differs == NULL)
         return work->from_history ? adopt_known(work, file, entry, error) : FIRN_OK;
-    classes->of[index] = CLASS_REPLACED;
+    classes->of[index] = FIRN_SYNC_REPLACED_FILE;
     return add_replaced(work, file, entry, differs, error);
 }
 
@@ -272,7 +268,7 @@ static firn_status take_live(firn_sync_work *work, file_classes *classes,
     size_t duplicates = 0;
     for (size_t i = 0; i < count; i++) {
         size_t index = (size_t)(files[i] - work->listing.files);
-        bool by_unit = classes->of[index] == CLASS_ADOPTED;
+        bool by_unit = classes->of[index] == FIRN_SYNC_ADOPTED_FILE;
         bool given = work->options->once && work->from_history &&
                      firn_ledger_find(work->ledger, files[i]->location) != NULL;
         if (given && !live[i].live) return refuse_given(work, files[i], error);
@@ -282,10 +278,10 @@ static firn_status take_live(firn_sync_work *work, file_classes *classes,
             duplicates++;
             continue;
         }
-        classes->of[index] = CLASS_KNOWN;
+        classes->of[index] = FIRN_SYNC_KNOWN_FILE;
         FIRN_TRY(adopt(work, files[i], &live[i], error));
         if (!live[i].live || files[i]->size == live[i].size) continue;
-        classes->of[index] = CLASS_REPLACED;
+        classes->of[index] = FIRN_SYNC_REPLACED_FILE;
         firn_ledger_entry *old = &work->adopted.items[work->adopted.count - 1];
         old->size = live[i].size;
         old->modified_ns = -1;
@@ -309,7 +305,7 @@ static firn_status look_at_live(firn_sync_work *work, file_classes *classes, fir
         goto out;
     }
     for (size_t i = 0; i < work->listing.file_count; i++) {
-        if (classes->of[i] == CLASS_NEW || classes->of[i] == CLASS_ADOPTED) {
+        if (classes->of[i] == FIRN_SYNC_NEW_FILE || classes->of[i] == FIRN_SYNC_ADOPTED_FILE) {
             files[count++] = &work->listing.files[i];
         }
     }
@@ -322,111 +318,11 @@ out:
     return status;
 }
 
-/* --- what to read, and in which commits -------------------------------------------------------- */
-
-static bool is_pending_unit(const firn_sync_work *work, const firn_lake_unit *unit,
-                            size_t new_files) {
-    if (new_files > 0) return true;
-    /* A unit of rows without files is wrong, and has to be told. */
-    return unit->file_count == 0 && unit->rows > 0 &&
-           (work->ledger == NULL || !firn_ledger_has_unit(work->ledger, unit->name));
-}
-
-static void take_file(firn_sync_work *work, const firn_lake_file *file) {
-    work->files[work->new_count++] = *file;
-}
-
-/* Files that were replaced are told of by themselves. */
-static firn_status compare_rows(firn_sync_work *work, const file_classes *classes,
-                                const firn_lake_unit *unit, firn_error *error) {
-    int64_t rows = 0;
-    for (size_t i = 0; i < unit->file_count; i++) {
-        if (classes->of[unit->first_file + i] == CLASS_REPLACED) return FIRN_OK;
-    }
-    bool known = unit->rows >= 0 && firn_sync_rows_of_unit(work, unit, &rows);
-    if (!known || unit->file_count == 0 || rows == unit->rows) return FIRN_OK;
-    firn_sync_changed_unit changed = {
-        .unit = firn_sync_keep(work, unit->name), .rows = rows, .rows_now = unit->rows};
-    if (changed.unit == NULL) return firn_fail_memory(error);
-    return firn_vector_push(&work->result->changed_units, error, changed);
-}
-
-static firn_status choose_units(firn_sync_work *work, const file_classes *classes,
-                                firn_error *error) {
-    const firn_lake_listing *listing = &work->listing;
-    size_t limit = work->options->limit == 0 ? SIZE_MAX : work->options->limit;
-    work->units = firn_arena_alloc(work->arena, listing->unit_count + 1, sizeof *work->units);
-    if (work->units == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < listing->unit_count; i++) {
-        const firn_lake_unit *unit = &listing->units[i];
-        size_t fresh = 0;
-        for (size_t j = 0; j < unit->file_count; j++) {
-            fresh += classes->of[unit->first_file + j] == CLASS_NEW ? 1 : 0;
-        }
-        if (!is_pending_unit(work, unit, fresh)) {
-            work->result->units_known++;
-            FIRN_TRY(compare_rows(work, classes, unit, error));
-            continue;
-        }
-        work->result->units_pending++;
-        if (work->unit_count == limit) continue;
-        work->units[work->unit_count++] = (firn_sync_unit){(uint32_t)i, work->new_count, fresh};
-        for (size_t j = 0; j < unit->file_count; j++) {
-            size_t index = unit->first_file + j;
-            if (classes->of[index] == CLASS_NEW) take_file(work, &listing->files[index]);
-        }
-    }
-    return FIRN_OK;
-}
-
-static void choose_files(firn_sync_work *work, const file_classes *classes) {
-    size_t limit = work->options->limit == 0 ? SIZE_MAX : work->options->limit;
-    for (size_t i = 0; i < work->listing.file_count && work->new_count < limit; i++) {
-        if (classes->of[i] == CLASS_NEW) take_file(work, &work->listing.files[i]);
-    }
-}
-
-static firn_status cut_batches(firn_sync_work *work, firn_error *error) {
-    if (!work->listing.has_units) {
-        if (work->new_count == 0) return FIRN_OK;
-        firn_sync_batch all = {.count = work->new_count};
-        return firn_vector_push(&work->batches, error, all);
-    }
-    size_t size = work->options->batch == 0 ? DEFAULT_BATCH : work->options->batch;
-    for (size_t i = 0; i < work->unit_count; i += size) {
-        firn_sync_batch batch = {.first = work->units[i].first, .first_unit = i};
-        for (size_t j = i; j < work->unit_count && j - i < size; j++) {
-            batch.count += work->units[j].count;
-            batch.unit_count++;
-        }
-        FIRN_TRY(firn_vector_push(&work->batches, error, batch));
-    }
-    return FIRN_OK;
-}
-
-static firn_status choose(firn_sync_work *work, const file_classes *classes, firn_error *error) {
-    size_t room = work->listing.file_count + 1;
-    work->files = firn_arena_alloc(work->arena, room, sizeof *work->files);
-    work->facts = firn_arena_alloc(work->arena, room, sizeof *work->facts);
-    if (work->files == NULL || work->facts == NULL) return firn_fail_memory(error);
-    if (work->listing.has_units) {
-        FIRN_TRY(choose_units(work, classes, error));
-    } else {
-        choose_files(work, classes);
-    }
-    work->file_count = work->new_count;
-    if (work->options->on_replaced == FIRN_LAKE_OVERWRITE) {
-        for (size_t i = 0; i < work->replaced_files.count; i++) {
-            work->facts[work->file_count].overwrites = true;
-            work->files[work->file_count++] = *work->replaced_files.items[i];
-        }
-    }
-    return cut_batches(work, error);
-}
+/* --- together ---------------------------------------------------------------------------------- */
 
 static void count_classes(firn_sync_work *work, const file_classes *classes) {
     for (size_t i = 0; i < work->listing.file_count; i++) {
-        if (classes->of[i] == CLASS_NEW) {
+        if (classes->of[i] == FIRN_SYNC_NEW_FILE) {
             work->result->files_new++;
         } else {
             work->result->files_known++;
@@ -461,8 +357,7 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
             firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error));
     }
     count_classes(work, &classes);
-    FIRN_CHECK(choose(work, &classes, error));
-    FIRN_CHECK(firn_sync_refuse_same(work, error));
+    FIRN_CHECK(firn_sync_choose(work, classes.of, error));
 out:
     firn_map_free(units);
     firn_free(classes.of);

@@ -203,7 +203,7 @@ static firn_status choose_replaced(policy_run *run, size_t index, firn_error *er
     firn_sync_work *work = run->work;
     const firn_ledger_entry *old = &work->replaced_entries.items[index];
     bool overwrite = work->options->on_replaced == FIRN_LAKE_OVERWRITE;
-    firn_sync_fact *fact = overwrite ? &work->facts[work->new_count + index] : NULL;
+    firn_sync_fact *fact = overwrite ? &work->facts[work->first_overwrite + index] : NULL;
     bool settled = !firn_sync_still_added(work, old);
     if (settled && fact != NULL && fact->state == FIRN_SYNC_PENDING) {
         fact->state = FIRN_SYNC_TAKEN;
@@ -295,10 +295,10 @@ static firn_status commit(policy_run *run, firn_error *error) {
     firn_commit_result result = {0};
     FIRN_TRY(
         firn_manifest_batch_new(work->table, firn_sync_memory(work, 4), &run->manifests, error));
-    size_t count = work->file_count - work->new_count;
+    size_t count = work->file_count - work->first_overwrite;
     if (count > 0) {
-        FIRN_TRY(
-            firn_lake_footers_visit(work->footers, work->new_count, count, add_entry, run, error));
+        FIRN_TRY(firn_lake_footers_visit(work->footers, work->first_overwrite, count, add_entry,
+                                         run, error));
     }
     FIRN_TRY(firn_manifest_batch_finish(run->manifests, work->journal, &run->added, error));
     FIRN_TRY(firn_table_commit_changes(work->table, work->journal, &source, &result, error));
@@ -350,7 +350,7 @@ static firn_status step(firn_sync_work *work, void *context, firn_error *error) 
 }
 
 static firn_status refuse_bad(const firn_sync_work *work, firn_error *error) {
-    for (size_t i = work->new_count; i < work->file_count; i++) {
+    for (size_t i = work->first_overwrite; i < work->file_count; i++) {
         if (work->facts[i].state != FIRN_SYNC_BAD || work->options->skip_bad) continue;
         return firn_fail(error, FIRN_BLOCKED, "%s, which was replaced, can't be added: %s",
                          work->files[i].location, firn_sync_reason_of_bad(work, i));
@@ -374,7 +374,7 @@ firn_status firn_sync_apply_policies(firn_sync_work *work, firn_error *error) {
     } else {
         FIRN_TRY(step(work, &wanted, error));
     }
-    for (size_t i = work->new_count; i < work->file_count; i++) {
+    for (size_t i = work->first_overwrite; i < work->file_count; i++) {
         if (work->facts[i].state == FIRN_SYNC_PENDING) work->facts[i].state = FIRN_SYNC_DONE;
     }
     if (wanted.replaced) {

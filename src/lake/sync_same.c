@@ -93,7 +93,7 @@ static firn_status compare(same_search *search, const firn_map *linked, firn_err
     for (size_t i = 0; i < work->new_count; i++) {
         const char *real = search->resolved[i];
         const char *location = work->files[i].location;
-        if (real == NULL) continue;
+        if (real == NULL || work->facts[i].state != FIRN_SYNC_PENDING) continue;
         const char *added = firn_map_get_text(linked, real);
         const firn_ledger_entry *entry =
             work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, real);
