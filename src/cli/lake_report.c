@@ -293,18 +293,22 @@ static void add_failure(firn_section *root, firn_status status, const firn_error
 }
 
 static void add_changed_units(firn_section *root, const firn_sync_result *result) {
-    static const firn_column json[] = {{"unit", NULL}, {"rows", NULL}, {"rows_now", NULL}};
-    static const firn_column text[] = {
-        {NULL, "unit"}, {NULL, "rows added"}, {NULL, "rows by the manifest"}};
+    static const firn_column json[] = {
+        {"unit", NULL}, {"rows", NULL}, {"rows_gone", NULL}, {"rows_now", NULL}};
+    static const firn_column text[] = {{NULL, "unit"},
+                                       {NULL, "rows added"},
+                                       {NULL, "of them gone"},
+                                       {NULL, "rows by the manifest"}};
     firn_report *report = firn_section_report(root);
     size_t count = result->changed_units.count;
-    firn_rows *all = firn_section_rows(root, "changed_units", "", json, 3, NULL);
+    firn_rows *all = firn_section_rows(root, "changed_units", "", json, 4, NULL);
     firn_rows *some = NULL;
     if (count > 0)
-        some = firn_section_rows(root, NULL, "Units of other rows by now", text, 3, NULL);
+        some = firn_section_rows(root, NULL, "Units of other rows by now", text, 4, NULL);
     for (size_t i = 0; i < count; i++) {
         const firn_sync_changed_unit *unit = &result->changed_units.items[i];
         const firn_cell cells[] = {copied(report, unit->unit), firn_cell_integer(unit->rows),
+                                   firn_cell_integer(unit->rows_gone),
                                    firn_cell_integer(unit->rows_now)};
         firn_rows_add(all, cells);
         if (i < LONGEST_LIST) firn_rows_add(some, cells);

@@ -21,7 +21,7 @@ typedef struct firn_ledger_entry {
     const char *etag;        /**< NULL: unknown */
     int64_t size;            /**< -1: unknown */
     int64_t modified_ns;     /**< -1: unknown */
-    int64_t rows;            /**< -1: unknown */
+    int64_t rows;            /**< -1: unknown; of what was given up: that went with it */
     int64_t snapshot_id;     /**< that added it */
     int64_t sequence_number; /**< of that snapshot; 0 in v1 */
     /** Given up: it vanished from the source or was replaced, and the rows were deleted by a commit of ours. The newest entry of a location counts. */
@@ -69,6 +69,12 @@ const firn_ledger_entry *firn_ledger_at(const firn_ledger *ledger, size_t index)
 size_t firn_ledger_position(const firn_ledger *ledger, const firn_ledger_entry *entry);
 /** Whether a unit has entries that are not removed, or is one that an adopted property lists. */
 bool firn_ledger_has_unit(const firn_ledger *ledger, const char *unit);
+/** What was taken out of a unit (NULL: without one, as in a ledger that was made anew): entries that are removed. */
+typedef struct firn_ledger_removed {
+    size_t files;
+    int64_t rows; /**< as they were added; -1: not known of one */
+} firn_ledger_removed;
+firn_ledger_removed firn_ledger_removed_of(const firn_ledger *ledger, const char *unit);
 /** Files that a rollback made pending again. */
 size_t firn_ledger_rolled_back(const firn_ledger *ledger);
 size_t firn_ledger_segment_count(const firn_ledger *ledger);

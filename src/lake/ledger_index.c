@@ -136,10 +136,25 @@ static firn_status make_record(firn_ledger *ledger, const firn_ledger_item *item
     return set_key(ledger, out, error);
 }
 
-static void count_unit(firn_ledger *ledger, const firn_ledger_entry *entry, bool comes) {
-    if (entry->unit == NULL || entry->removed) return;
-    firn_ledger_unit *unit = firn_map_get_text(ledger->units, entry->unit);
-    unit->present = comes ? unit->present + 1 : unit->present - 1;
+/* Sums wrap: what was added is taken off again. */
+static void count_entry(firn_ledger_unit *unit, const firn_ledger_entry *entry, bool comes) {
+    size_t one = comes ? 1 : SIZE_MAX;
+    if (!entry->removed) {
+        unit->present += one;
+        return;
+    }
+    unit->removed += one;
+    if (entry->rows <= 0) {
+        /* Earlier versions wrote 0 for all. */
+        unit->removed_unknown += one;
+        return;
+    }
+    uint64_t rows = (uint64_t)entry->rows;
+    unit->removed_rows += comes ? rows : -rows;
+}
+
+static firn_ledger_unit *find_unit(firn_ledger *ledger, const char *name) {
+    return name == NULL ? &ledger->nameless : firn_map_get_text(ledger->units, name);
 }
 
 static firn_status supersede(firn_ledger *ledger, firn_ledger_record *old,
@@ -152,8 +167,8 @@ static firn_status supersede(firn_ledger *ledger, firn_ledger_record *old,
     if (old->entry.snapshot_id != record->entry.snapshot_id) {
         FIRN_TRY(firn_vector_push(&ledger->superseded, error, *old));
     }
-    count_unit(ledger, &old->entry, false);
-    count_unit(ledger, &record->entry, true);
+    count_entry(find_unit(ledger, old->entry.unit), &old->entry, false);
+    count_entry(find_unit(ledger, record->entry.unit), &record->entry, true);
     *old = *record;
     return FIRN_OK;
 }
@@ -176,7 +191,7 @@ firn_status firn_ledger_put(firn_ledger *ledger, const firn_ledger_item *item, u
     }
     ledger->records.items[ledger->records.count++] = record;
     ledger->slots[at] = (firn_ledger_slot){(uint32_t)ledger->records.count, tag_of(hash)};
-    if (unit != NULL && !item->removed) unit->present++;
+    count_entry(unit == NULL ? &ledger->nameless : unit, &record.entry, true);
     return FIRN_OK;
 }
 
@@ -233,6 +248,14 @@ size_t firn_ledger_position(const firn_ledger *ledger, const firn_ledger_entry *
 bool firn_ledger_has_unit(const firn_ledger *ledger, const char *unit) {
     const firn_ledger_unit *found = firn_map_get_text(ledger->units, unit);
     return found != NULL && (found->present > 0 || found->adopted);
+}
+
+firn_ledger_removed firn_ledger_removed_of(const firn_ledger *ledger, const char *unit) {
+    const firn_ledger_unit *found =
+        unit == NULL ? &ledger->nameless : firn_map_get_text(ledger->units, unit);
+    if (found == NULL) return (firn_ledger_removed){0};
+    bool known = found->removed_unknown == 0 && found->removed_rows <= INT64_MAX;
+    return (firn_ledger_removed){found->removed, known ? (int64_t)found->removed_rows : -1};
 }
 
 size_t firn_ledger_rolled_back(const firn_ledger *ledger) {

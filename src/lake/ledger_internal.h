@@ -35,7 +35,9 @@ typedef struct firn_ledger_segment {
 
 typedef struct firn_ledger_unit {
     const char *name;
-    size_t present; /**< entries that are not removed */
+    size_t present;                  /**< entries that are not removed */
+    size_t removed, removed_unknown; /**< those that are; of them, without a count of rows */
+    uint64_t removed_rows;
     bool adopted;
 } firn_ledger_unit;
 
@@ -53,6 +55,7 @@ struct firn_ledger {
     size_t slot_count;                          /**< a power of two, or 0 */
     firn_map *units;                            /**< firn_ledger_unit by name */
     firn_ledger_unit *last_unit;                /**< most entries follow one of the same unit */
+    firn_ledger_unit nameless;                  /**< counts entries without a unit */
     bool *look_up_failed; /**< memory was out: what was said to be unknown may be known */
     size_t rolled_back;
     bool partly;      /**< files that the table was given before it was begun may be missing */

@@ -58,11 +58,12 @@ typedef struct firn_sync_finding {
     const int64_t *snapshot_ids;
 } firn_sync_finding;
 
-/** A unit that was added whole, of which the manifest counts other rows now. */
+/** A unit that was added whole, of which the manifest counts rows now that are neither those that were added nor those that are left. */
 typedef struct firn_sync_changed_unit {
     const char *unit;
-    int64_t rows;     /**< that were added */
-    int64_t rows_now; /**< by the manifest */
+    int64_t rows;      /**< that were added */
+    int64_t rows_gone; /**< of them: in files that were taken out, or that the source has no more */
+    int64_t rows_now;  /**< by the manifest */
 } firn_sync_changed_unit;
 
 typedef struct firn_sync_commit {

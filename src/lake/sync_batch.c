@@ -16,70 +16,6 @@ typedef struct batch_sums {
     int64_t expected; /* -1: unknown */
 } batch_sums;
 
-static firn_status add_rows(int64_t *sum, int64_t rows, firn_error *error) {
-    if (!__builtin_add_overflow(*sum, rows, sum)) return FIRN_OK;
-    return firn_fail(error, FIRN_CORRUPT, "row counts overflow");
-}
-
-/* Replaced files on which a policy acts: rows are counted as they are once it did. */
-static firn_status find_acted_on(firn_sync_work *work, firn_error *error) {
-    firn_lake_policy policy = work->options->on_replaced;
-    bool overwrite = policy == FIRN_LAKE_OVERWRITE;
-    if (work->acted_on != NULL) return FIRN_OK;
-    work->acted_on = firn_map_new();
-    if (work->acted_on == NULL) return firn_fail_memory(error);
-    if (!overwrite && policy != FIRN_LAKE_DELETE) return FIRN_OK;
-    for (size_t i = 0; i < work->replaced_files.count; i++) {
-        firn_sync_fact *fact = overwrite ? &work->facts[work->first_overwrite + i] : NULL;
-        const char *location = work->replaced_files.items[i]->location;
-        FIRN_TRY(firn_map_set_text(work->acted_on, location, fact, error));
-    }
-    return FIRN_OK;
-}
-
-/* Rows of the files that the unit had before, as the ledger knows them; -1: not known of one. */
-static firn_status rows_before(firn_sync_work *work, const firn_sync_unit *unit, int64_t *sum,
-                               firn_error *error) {
-    const firn_lake_unit *listed = &work->listing.units[unit->unit];
-    *sum = 0;
-    FIRN_TRY(find_acted_on(work, error));
-    for (size_t i = 0; i < listed->file_count && work->ledger != NULL; i++) {
-        const firn_lake_file *file = &work->listing.files[listed->first_file + i];
-        const firn_ledger_entry *entry = firn_ledger_find(work->ledger, file->location);
-        const firn_sync_fact *fact = firn_map_get_text(work->acted_on, file->location);
-        bool acted_on = firn_map_has_text(work->acted_on, file->location);
-        if (entry == NULL || entry->removed || (acted_on && fact == NULL)) continue;
-        if (acted_on && fact->state != FIRN_SYNC_BAD) {
-            FIRN_TRY(add_rows(sum, fact->rows, error));
-            continue;
-        }
-        if (entry->rows < 0) {
-            *sum = -1;
-            return FIRN_OK;
-        }
-        FIRN_TRY(add_rows(sum, entry->rows, error));
-    }
-    return FIRN_OK;
-}
-
-/* The unit's rows must be as many as the manifest says. */
-static firn_status reconcile(firn_sync_work *work, const firn_sync_unit *unit, firn_error *error) {
-    const firn_lake_unit *listed = &work->listing.units[unit->unit];
-    int64_t sum = 0;
-    if (listed->rows < 0) return FIRN_OK;
-    FIRN_TRY(rows_before(work, unit, &sum, error));
-    if (sum < 0) return FIRN_OK;
-    for (size_t i = 0; i < unit->count; i++) {
-        const firn_sync_fact *fact = &work->facts[unit->first + i];
-        if (fact->state == FIRN_SYNC_PENDING) FIRN_TRY(add_rows(&sum, fact->rows, error));
-    }
-    if (sum == listed->rows) return FIRN_OK;
-    return firn_fail(error, FIRN_BLOCKED,
-                     "unit %s: its files have %lld rows, the manifest says %lld; nothing of its "
-                     "batch was added",
-                     listed->name, (long long)sum, (long long)listed->rows);
-}
-
 static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t count,
                               firn_error *error) {
     size_t bad = 0;
@@ -112,18 +48,18 @@ static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batc
             }
             continue;
         }
-        FIRN_TRY(reconcile(work, unit, error));
+        FIRN_TRY(firn_sync_reconcile_unit(work, unit, error));
         int64_t expected = work->listing.units[unit->unit].rows;
         sums->units++;
         if (expected < 0) continue;
         if (sums->expected < 0) sums->expected = 0;
-        FIRN_TRY(add_rows(&sums->expected, expected, error));
+        FIRN_TRY(firn_sync_add_rows(&sums->expected, expected, error));
     }
     for (size_t i = batch->first; i < batch->first + batch->count; i++) {
         if (work->facts[i].state != FIRN_SYNC_PENDING) continue;
         sums->files++;
-        FIRN_TRY(add_rows(&sums->rows, work->facts[i].rows, error));
-        FIRN_TRY(add_rows(&sums->bytes, work->files[i].size, error));
+        FIRN_TRY(firn_sync_add_rows(&sums->rows, work->facts[i].rows, error));
+        FIRN_TRY(firn_sync_add_rows(&sums->bytes, work->files[i].size, error));
     }
     return FIRN_OK;
 }

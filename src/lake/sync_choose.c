@@ -8,29 +8,17 @@
 static bool is_pending_unit(const firn_sync_work *work, const firn_lake_unit *unit,
                             size_t new_files) {
     if (new_files > 0) return true;
-    /* A unit of rows without files is wrong, and has to be told. */
-    return unit->file_count == 0 && unit->rows > 0 &&
-           (work->ledger == NULL || !firn_ledger_has_unit(work->ledger, unit->name));
+    if (unit->file_count > 0 || unit->rows <= 0) return false;
+    /* A unit of rows without files is wrong, and has to be told, unless they were taken out. */
+    const firn_ledger *ledger = work->ledger;
+    return ledger == NULL || (!firn_ledger_has_unit(ledger, unit->name) &&
+                              firn_ledger_removed_of(ledger, unit->name).files == 0 &&
+                              firn_ledger_removed_of(ledger, NULL).files == 0);
 }
 
 static void take_file(firn_sync_work *work, const firn_lake_file *file) {
     work->facts[work->file_count].state = FIRN_SYNC_LATER;
     work->files[work->file_count++] = *file;
-}
-
-/* Files that were replaced are told of by themselves. */
-static firn_status compare_rows(firn_sync_work *work, const uint8_t *classes,
-                                const firn_lake_unit *unit, firn_error *error) {
-    int64_t rows = 0;
-    for (size_t i = 0; i < unit->file_count; i++) {
-        if (classes[unit->first_file + i] == FIRN_SYNC_REPLACED_FILE) return FIRN_OK;
-    }
-    bool known = unit->rows >= 0 && firn_sync_rows_of_unit(work, unit, &rows);
-    if (!known || unit->file_count == 0 || rows == unit->rows) return FIRN_OK;
-    firn_sync_changed_unit changed = {
-        .unit = firn_sync_keep(work, unit->name), .rows = rows, .rows_now = unit->rows};
-    if (changed.unit == NULL) return firn_fail_memory(error);
-    return firn_vector_push(&work->result->changed_units, error, changed);
 }
 
 static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn_error *error) {
@@ -46,7 +34,7 @@ static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn
         }
         if (!is_pending_unit(work, unit, work->file_count - first)) {
             work->result->units_known++;
-            FIRN_TRY(compare_rows(work, classes, unit, error));
+            FIRN_TRY(firn_sync_compare_unit(work, classes, unit, error));
             continue;
         }
         work->units[work->result->units_pending++] =
@@ -145,6 +133,7 @@ firn_status firn_sync_choose(firn_sync_work *work, const uint8_t *classes, firn_
             work->files[work->file_count++] = *work->replaced_files.items[i];
         }
     }
+    FIRN_TRY(firn_sync_note_acted_on(work, error));
     size_t limit = work->options->limit, all = new_things(work);
     choose_first(work, limit == 0 || limit > all ? all : limit);
     return firn_sync_refuse_same(work, error);

@@ -169,8 +169,31 @@ const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file
 /** A copy of an entry that lives as long as the result: the ledger is loaded anew after each commit. */
 firn_status firn_sync_copy_entry(firn_sync_work *work, const firn_ledger_entry *entry,
                                  firn_ledger_entry *out, firn_error *error);
-/** Rows of a unit's files as the ledger has them. False: not known of all. */
-bool firn_sync_rows_of_unit(const firn_sync_work *work, const firn_lake_unit *unit, int64_t *out);
+
+/* sync_units.c */
+/** What a unit's files add up to. */
+typedef struct firn_sync_unit_rows {
+    int64_t in;   /**< of listed files, as they are once the policies acted */
+    int64_t gone; /**< of files that were taken out, or that the source has no more, as they were added */
+    size_t files_gone;
+    bool in_known, gone_known;
+} firn_sync_unit_rows;
+/** CORRUPT where the sum overflows. */
+firn_status firn_sync_add_rows(int64_t *sum, int64_t rows, firn_error *error);
+/** Notes replaced files on which a policy will act, for counting. */
+firn_status firn_sync_note_acted_on(firn_sync_work *work, firn_error *error);
+/** Counts a unit, with those of the `chosen` files (NULL: none) that are pending. What is gone is left out where the rest is what the manifest says. */
+firn_status firn_sync_count_unit(const firn_sync_work *work, const firn_lake_unit *unit,
+                                 const firn_sync_unit *chosen, firn_sync_unit_rows *out,
+                                 firn_error *error);
+/** Whether a manifest's count is that of the files that are in, or of all that the unit had; true also where that isn't known. */
+bool firn_sync_unit_fits(const firn_sync_unit_rows *rows, int64_t counted);
+/** Notes a unit that was added, and doesn't fit its manifest any more, as changed. */
+firn_status firn_sync_compare_unit(firn_sync_work *work, const uint8_t *classes,
+                                   const firn_lake_unit *unit, firn_error *error);
+/** BLOCKED: the unit's rows, with those to be added, are not as many as its manifest says. */
+firn_status firn_sync_reconcile_unit(const firn_sync_work *work, const firn_sync_unit *chosen,
+                                     firn_error *error);
 
 /* sync_live.c */
 /** A live file that is the same as one asked for. */

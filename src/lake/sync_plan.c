@@ -9,18 +9,6 @@ const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file
     return file->unit == FIRN_LAKE_NO_UNIT ? NULL : work->listing.units[file->unit].name;
 }
 
-bool firn_sync_rows_of_unit(const firn_sync_work *work, const firn_lake_unit *unit, int64_t *out) {
-    *out = 0;
-    for (size_t i = 0; i < unit->file_count; i++) {
-        const firn_lake_file *file = &work->listing.files[unit->first_file + i];
-        const firn_ledger_entry *entry =
-            work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, file->location);
-        if (entry == NULL || entry->removed || entry->rows < 0) return false;
-        if (__builtin_add_overflow(*out, entry->rows, out)) return false;
-    }
-    return true;
-}
-
 firn_ledger_entry firn_sync_entry_of(const firn_sync_work *work, const firn_lake_file *file,
                                      int64_t rows) {
     return (firn_ledger_entry){

@@ -1,4 +1,5 @@
 /* Files that were replaced since they were added, and files that are gone. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -39,10 +40,15 @@ static firn_status add_files(complaint *all, const char *what, const char *optio
 static firn_status add_units(complaint *all, const firn_sync_result *result, firn_error *error) {
     if (result->changed_units.count == 0) return FIRN_OK;
     const firn_sync_changed_unit *first = &result->changed_units.items[0];
+    char gone[80] = "";
+    if (first->rows_gone > 0) {
+        snprintf(gone, sizeof gone, " (%lld of them in files that are gone)",
+                 (long long)first->rows_gone);
+    }
     FIRN_TRY(begin_part(all, "replaced", error));
-    FIRN_TRY(firn_buffer_printf(&all->text, error,
-                                "unit %s was added with %lld rows, the manifest says %lld",
-                                first->unit, (long long)first->rows, (long long)first->rows_now));
+    FIRN_TRY(firn_buffer_printf(
+        &all->text, error, "unit %s was added with %lld rows%s, the manifest says %lld",
+        first->unit, (long long)first->rows, gone, (long long)first->rows_now));
     if (result->changed_units.count == 1) return FIRN_OK;
     return firn_buffer_printf(&all->text, error, " (and %zu more such units)",
                               result->changed_units.count - 1);
@@ -213,8 +219,9 @@ static firn_status choose_replaced(policy_run *run, size_t index, firn_error *er
         return FIRN_OK;
     }
     FIRN_TRY(remove_file(run, old, "replaced", error));
-    firn_ledger_entry entry =
-        firn_sync_entry_of(work, work->replaced_files.items[index], overwrite ? fact->rows : 0);
+    /* What is given up keeps the rows that went with it: they explain the manifest's count. */
+    firn_ledger_entry entry = firn_sync_entry_of(work, work->replaced_files.items[index],
+                                                 overwrite ? fact->rows : old->rows);
     entry.removed = !overwrite;
     return firn_vector_push(&run->entries, error, entry);
 }
@@ -233,7 +240,6 @@ static firn_status choose_missing(policy_run *run, size_t index, firn_error *err
     entry.removed = true;
     entry.size = entry.modified_ns = -1;
     entry.etag = NULL;
-    entry.rows = 0;
     return firn_vector_push(&run->entries, error, entry);
 }
 
