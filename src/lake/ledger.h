@@ -69,6 +69,8 @@ const firn_ledger_entry *firn_ledger_at(const firn_ledger *ledger, size_t index)
 size_t firn_ledger_position(const firn_ledger *ledger, const firn_ledger_entry *entry);
 /** Whether a unit has entries that are not removed, or is one that an adopted property lists. */
 bool firn_ledger_has_unit(const firn_ledger *ledger, const char *unit);
+/** How many entries of a unit are not removed. */
+size_t firn_ledger_files_of(const firn_ledger *ledger, const char *unit);
 /** What was taken out of a unit (NULL: without one, as in a ledger that was made anew): entries that are removed. */
 typedef struct firn_ledger_removed {
     size_t files;
@@ -94,9 +96,14 @@ firn_status firn_ledger_write(const firn_ledger *ledger, firn_table *table, firn
 /** Units in a property's text: a JSON array of texts or numbers, or names with commas between. In `arena`. INVALID when it is neither. */
 firn_status firn_unit_property_parse(const char *text, firn_arena *arena, const char *const **out,
                                      size_t *count, firn_error *error);
-/** The text with more units, in the form that it has (NULL or empty: a JSON array), sorted as it was if it was. Units that are there already are left alone. In `arena`. */
+/** Whether a unit can be named in a text of this form: names with commas between can't hold commas, begin or end with spaces, or begin like JSON. True for a text that is no list of units. */
+bool firn_unit_property_can_name(const char *text, const char *unit);
+/** The text with more units, in the form that it has (NULL: a JSON array; empty: names), sorted as it was if it was. Units that are there already are left alone. In `arena`. BLOCKED where one can't be named. */
 firn_status firn_unit_property_add(const char *text, const char *const *units, size_t unit_count,
                                    firn_arena *arena, const char **out, firn_error *error);
+/** The text without some units; those that are not there are no matter. In `arena`. */
+firn_status firn_unit_property_remove(const char *text, const char *const *units, size_t unit_count,
+                                      firn_arena *arena, const char **out, firn_error *error);
 /** Marks units as known to the ledger (adopted from a property). Copied. */
 firn_status firn_ledger_adopt_units(firn_ledger *ledger, const char *const *units, size_t count,
                                     firn_error *error);

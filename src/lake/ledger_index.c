@@ -250,6 +250,11 @@ bool firn_ledger_has_unit(const firn_ledger *ledger, const char *unit) {
     return found != NULL && (found->present > 0 || found->adopted);
 }
 
+size_t firn_ledger_files_of(const firn_ledger *ledger, const char *unit) {
+    const firn_ledger_unit *found = firn_map_get_text(ledger->units, unit);
+    return found == NULL ? 0 : found->present;
+}
+
 firn_ledger_removed firn_ledger_removed_of(const firn_ledger *ledger, const char *unit) {
     const firn_ledger_unit *found =
         unit == NULL ? &ledger->nameless : firn_map_get_text(ledger->units, unit);

@@ -87,13 +87,21 @@ static firn_status parse_names(unit_list *list, const char *text, firn_arena *ar
     }
 }
 
+/** Texts that begin so are JSON, or nothing. */
+static bool begins_json(const char *text) {
+    return *text == '[' || *text == '{' || *text == '"';
+}
+
 static firn_status parse(unit_list *list, const char *text, firn_arena *arena, firn_error *error) {
     *list = (unit_list){0};
-    if (text == NULL || *skip_spaces(text) == '\0') return FIRN_OK;
-    char first = *skip_spaces(text);
-    if (first == '{' || first == '"') return not_units(text, error);
-    return first == '[' ? parse_array(list, text, arena, error)
-                        : parse_names(list, text, arena, error);
+    if (text == NULL) return FIRN_OK;
+    const char *first = skip_spaces(text);
+    /* An empty array is "[]". */
+    list->commas = *first == '\0';
+    if (list->commas) return FIRN_OK;
+    if (begins_json(first) && *first != '[') return not_units(text, error);
+    return *first == '[' ? parse_array(list, text, arena, error)
+                         : parse_names(list, text, arena, error);
 }
 
 firn_status firn_unit_property_parse(const char *text, firn_arena *arena, const char *const **out,
@@ -116,7 +124,19 @@ firn_status firn_unit_property_parse(const char *text, firn_arena *arena, const 
     return status;
 }
 
-/* --- adding ------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------ */
+
+/** Whether a name comes back as it is from between commas. */
+static bool fits_between_commas(const char *unit) {
+    size_t size = strlen(unit);
+    return size > 0 && strchr(unit, ',') == NULL && skip_spaces(unit) == unit &&
+           strchr(" \t\r\n", unit[size - 1]) == NULL;
+}
+
+bool firn_unit_property_can_name(const char *text, const char *unit) {
+    bool commas = text != NULL && !begins_json(skip_spaces(text));
+    return !commas || (fits_between_commas(unit) && !begins_json(unit));
+}
 
 /** A whole number as JSON writes it, so that it comes back the same. */
 static bool is_number(const char *text, long long *out) {
@@ -177,9 +197,11 @@ out:
 static firn_status write_names(const unit_list *list, firn_buffer *out, firn_error *error) {
     for (size_t i = 0; i < list->units.count; i++) {
         const char *unit = list->units.items[i];
-        if (unit[0] == '\0' || strchr(unit, ',') != NULL) {
-            return firn_fail(error, FIRN_INVALID,
-                             "unit '%s' can't be named in a list with commas between names", unit);
+        if (!fits_between_commas(unit) || (i == 0 && begins_json(unit))) {
+            return firn_fail(error, FIRN_BLOCKED,
+                             "unit '%s' can't be named in a list with commas between names; a JSON "
+                             "array can name every unit",
+                             unit);
         }
         const char *between = i == 0 ? "" : list->spaces ? ", " : ",";
         FIRN_TRY(firn_buffer_printf(out, error, "%s%s", between, unit));
@@ -206,6 +228,10 @@ out:
     return status;
 }
 
+static firn_status write_list(const unit_list *list, firn_buffer *out, firn_error *error) {
+    return list->commas ? write_names(list, out, error) : write_array(list, out, error);
+}
+
 static firn_status add(unit_list *list, const char *const *units, size_t count, firn_buffer *out,
                        firn_error *error) {
     size_t before = list->units.count;
@@ -217,7 +243,14 @@ static firn_status add(unit_list *list, const char *const *units, size_t count, 
         qsort(list->units.items, list->units.count, sizeof *list->units.items,
               numbers ? by_number : by_text);
     }
-    return list->commas ? write_names(list, out, error) : write_array(list, out, error);
+    return write_list(list, out, error);
+}
+
+static firn_status take_text(const firn_buffer *buffer, firn_arena *arena, const char **out,
+                             firn_error *error) {
+    const char *bytes = buffer->size == 0 ? "" : (const char *)buffer->data;
+    *out = firn_arena_strndup(arena, bytes, buffer->size);
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
 firn_status firn_unit_property_add(const char *text, const char *const *units, size_t unit_count,
@@ -226,11 +259,40 @@ firn_status firn_unit_property_add(const char *text, const char *const *units, s
     firn_buffer buffer = firn_buffer_with_maximum(MAXIMUM_TEXT);
     firn_status status = parse(&list, text, arena, error);
     if (status == FIRN_OK) status = add(&list, units, unit_count, &buffer, error);
-    if (status == FIRN_OK) {
-        *out = firn_arena_strndup(arena, buffer.size == 0 ? "" : (const char *)buffer.data,
-                                  buffer.size);
-        if (*out == NULL) status = firn_fail_memory(error);
+    if (status == FIRN_OK) status = take_text(&buffer, arena, out, error);
+    firn_vector_release(&list.units);
+    firn_buffer_release(&buffer);
+    return status;
+}
+
+/** Without those that are in `units`. */
+static firn_status keep_others(unit_list *list, const char *const *units, size_t count,
+                               firn_error *error) {
+    firn_status status = FIRN_OK;
+    size_t kept = 0;
+    firn_map *gone = firn_map_new();
+    if (gone == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        FIRN_CHECK(firn_map_set_text(gone, units[i], &present, error));
     }
+    for (size_t i = 0; i < list->units.count; i++) {
+        const char *unit = list->units.items[i];
+        if (!firn_map_has_text(gone, unit)) list->units.items[kept++] = unit;
+    }
+    list->units.count = kept;
+out:
+    firn_map_free(gone);
+    return status;
+}
+
+firn_status firn_unit_property_remove(const char *text, const char *const *units, size_t unit_count,
+                                      firn_arena *arena, const char **out, firn_error *error) {
+    unit_list list;
+    firn_buffer buffer = firn_buffer_with_maximum(MAXIMUM_TEXT);
+    firn_status status = parse(&list, text, arena, error);
+    if (status == FIRN_OK) status = keep_others(&list, units, unit_count, error);
+    if (status == FIRN_OK) status = write_list(&list, &buffer, error);
+    if (status == FIRN_OK) status = take_text(&buffer, arena, out, error);
     firn_vector_release(&list.units);
     firn_buffer_release(&buffer);
     return status;

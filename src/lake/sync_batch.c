@@ -66,16 +66,6 @@ static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batc
 
 /* --- the ledger's part ------------------------------------------------------------------------- */
 
-static firn_status set_unit_property(firn_sync_work *work, const char *const *units, size_t count,
-                                     firn_arena *arena, json_t *properties, firn_error *error) {
-    const char *name = work->options->unit_property;
-    const char *text = NULL;
-    if (name == NULL || count == 0) return FIRN_OK;
-    FIRN_TRY(firn_unit_property_add(firn_table_metadata_property(work->table->metadata, name),
-                                    units, count, arena, &text, error));
-    return firn_json_set_text(properties, name, text, error);
-}
-
 static int64_t next_sequence_number(const firn_table_metadata *metadata) {
     return metadata->format_version == 1 ? 0 : metadata->last_sequence_number + 1;
 }
@@ -179,8 +169,8 @@ static firn_status build_change(void *context, firn_table *table, bool moved,
                                          &text, error));
     FIRN_TRY(firn_vector_push(&run->texts, error, text));
     FIRN_TRY(name_units(run, error));
-    FIRN_TRY(set_unit_property(work, run->units.items, run->units.count, run->arena,
-                               run->properties, error));
+    FIRN_TRY(firn_sync_add_to_property(work, run->units.items, run->units.count, run->arena,
+                                       run->properties, error));
     run->summary = (firn_summary_item){FIRN_LEDGER_PROPERTY, text};
     *change = (firn_file_change){
         .operation = "append",
@@ -331,6 +321,7 @@ static void count_batch(firn_sync_work *work, const firn_sync_batch *batch,
 firn_status firn_sync_check_first_batch(firn_sync_work *work, firn_error *error) {
     batch_sums sums = {0};
     if (work->batches.count == 0) return FIRN_OK;
+    FIRN_TRY(firn_sync_check_unit_names(work, error));
     return check_batch(work, &work->batches.items[0], &sums, error);
 }
 

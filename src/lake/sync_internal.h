@@ -195,6 +195,18 @@ firn_status firn_sync_compare_unit(firn_sync_work *work, const uint8_t *classes,
 firn_status firn_sync_reconcile_unit(const firn_sync_work *work, const firn_sync_unit *chosen,
                                      firn_error *error);
 
+/* sync_property.c */
+/** BLOCKED where the property of units is of a form in which one of the chosen units can't be named. */
+firn_status firn_sync_check_unit_names(const firn_sync_work *work, firn_error *error);
+/** Sets the property of units, where one is kept up, with more units; into the commit's `properties`. */
+firn_status firn_sync_add_to_property(const firn_sync_work *work, const char *const *units,
+                                      size_t count, firn_arena *arena, json_t *properties,
+                                      firn_error *error);
+/** The same without the units of which the entries that a commit removes were the last files. */
+firn_status firn_sync_take_from_property(const firn_sync_work *work,
+                                         const firn_ledger_entry *entries, size_t count,
+                                         firn_arena *arena, json_t *properties, firn_error *error);
+
 /* sync_live.c */
 /** A live file that is the same as one asked for. */
 typedef struct firn_sync_live {

@@ -281,6 +281,8 @@ static firn_status build_change(void *context, firn_table *table, bool moved,
     FIRN_TRY(firn_sync_ledger_properties(run->work, run->entries.items, run->entries.count,
                                          run->added->snapshot_id, run->arena, &run->properties,
                                          &text, error));
+    FIRN_TRY(firn_sync_take_from_property(run->work, run->entries.items, run->entries.count,
+                                          run->arena, run->properties, error));
     run->summary = (firn_summary_item){FIRN_LEDGER_PROPERTY, text};
     *change = (firn_file_change){
         .operation = run->files > 0 ? "overwrite" : "delete",
