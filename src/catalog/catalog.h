@@ -144,16 +144,18 @@ firn_status firn_catalog_identity(const firn_catalog *catalog, firn_table_name n
 
 typedef struct firn_sql_options {
     const char *path; /**< SQLite file */
-    /** NULL: the only one in the file ("default" in an empty one); INVALID when there are several. */
+    /** NULL: the only one in the file (`new_name` in an empty one); INVALID when there are several. */
     const char *catalog_name;
+    const char *new_name;  /**< of the catalog in a file that has none yet; NULL: "default" */
     const char *warehouse; /**< NULL, or where new tables go; for callers, not used here */
-    bool create;           /**< make the file and its tables when absent */
+    /** A file that is absent, or has no catalog in it, is one without tables: the first one makes it. A run that fails before that leaves nothing behind. */
+    bool create;
     bool read_only;
 } firn_sql_options;
 
 /**
  * SQLite in PyIceberg's and Java's layout: V1, V0 accepted, never altered; `iceberg_type` 'TABLE'
- * or NULL. NOT_FOUND when the file is absent and `create` is false. `path` is a plain path, never a
+ * or NULL. NOT_FOUND when the file is absent and `create` is false, IO when it couldn't be made. `path` is a plain path, never a
  * URI. A lock is waited for 30 s (FIRN_SQLITE_BUSY_MS in the environment overrides it for tests),
  * then CONFLICT.
  */

@@ -1,5 +1,6 @@
 #include "catalog/sql.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -42,6 +43,22 @@ static firn_status take_row(const firn_sql_connection *connection, sqlite3_stmt 
     return FIRN_OK;
 }
 
+/* *absent: the catalog is still to be made, and has no tables; nothing is open then. */
+static firn_status connect_to_tables(const firn_sql_catalog *catalog, firn_sql_mode mode,
+                                     firn_sql_connection *out, bool *absent, firn_error *error) {
+    firn_status status = firn_sql_connect(catalog->path, mode, out, error);
+    *absent = catalog->create && status == FIRN_NOT_FOUND;
+    if (*absent) {
+        if (error != NULL) firn_error_clear(error);
+        return FIRN_OK;
+    }
+    FIRN_TRY(status);
+    *absent = catalog->create && !out->has_tables;
+    if (!*absent) status = firn_sql_check_tables(out, error);
+    if (*absent || status != FIRN_OK) firn_sql_disconnect(out);
+    return status;
+}
+
 firn_status firn_sql_read_row(const firn_sql_catalog *catalog, firn_sql_mode mode,
                               firn_table_name name, firn_sql_row *out, firn_error *error) {
     static const char with_type[] =
@@ -51,13 +68,15 @@ firn_status firn_sql_read_row(const firn_sql_catalog *catalog, firn_sql_mode mod
         "SELECT metadata_location, previous_metadata_location, NULL FROM iceberg_tables "
         "WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?";
     firn_sql_connection connection;
-    FIRN_TRY(firn_sql_connect(catalog->path, mode, &connection, error));
+    bool absent = false;
+    *out = (firn_sql_row){0};
+    FIRN_TRY(connect_to_tables(catalog, mode, &connection, &absent, error));
+    if (absent) return FIRN_OK;
     firn_sql_row row = {0};
     sqlite3_stmt *statement = NULL;
     const char *const parameters[] = {catalog->name, name.namespace_name, name.name};
     bool there = false;
     firn_status status = FIRN_OK;
-    FIRN_CHECK(firn_sql_check_tables(&connection, error));
     FIRN_CHECK(firn_sql_prepare(&connection, connection.has_type ? with_type : without_type,
                                 parameters, 3, &statement, error));
     FIRN_CHECK(firn_sql_step(&connection, statement, &there, error));
@@ -131,11 +150,12 @@ static firn_status sql_list(void *implementation,
                                        "iceberg_tables WHERE catalog_name = ?";
     const firn_sql_catalog *catalog = implementation;
     firn_sql_connection connection;
-    FIRN_TRY(firn_sql_connect(catalog->path, FIRN_SQL_READ, &connection, error));
+    bool absent = false;
+    FIRN_TRY(connect_to_tables(catalog, FIRN_SQL_READ, &connection, &absent, error));
+    if (absent) return FIRN_OK;
     sqlite3_stmt *statement = NULL;
     const char *const parameters[] = {catalog->name};
     firn_status status = FIRN_OK;
-    FIRN_CHECK(firn_sql_check_tables(&connection, error));
     FIRN_CHECK(firn_sql_prepare(&connection, connection.has_type ? with_type : without_type,
                                 parameters, 1, &statement, error));
     for (bool row = false;;) {
@@ -158,8 +178,9 @@ firn_status firn_sql_check_writable(void *implementation, firn_table_name name, 
     }
     char *folder = firn_strndup(catalog->path, firn_location_folder_length(catalog->path) + 1);
     if (folder == NULL) return firn_fail_memory(error);
+    bool absent = catalog->create && access(catalog->path, F_OK) != 0;
     /* SQLite writes its journal beside the file. */
-    bool writable = faccessat(AT_FDCWD, catalog->path, W_OK, AT_EACCESS) == 0 &&
+    bool writable = (absent || faccessat(AT_FDCWD, catalog->path, W_OK, AT_EACCESS) == 0) &&
                     faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0;
     firn_free(folder);
     if (writable) return FIRN_OK;
@@ -173,15 +194,29 @@ static const char *sql_describe(void *implementation) {
     return catalog->description;
 }
 
+/* The path without symbolic links; that of a file which is still to be made as it will be. Owned. */
+static char *real_path(const char *path) {
+    char real[PATH_MAX];
+    if (realpath(path, real) != NULL) return firn_strdup(real);
+    size_t length = firn_location_folder_length(path);
+    char *folder = firn_strndup(path, length + 1);
+    if (folder == NULL) return NULL;
+    bool there = realpath(folder, real) != NULL;
+    firn_free(folder);
+    if (!there) return firn_strdup(path);
+    return firn_format("%s%s", strcmp(real, "/") == 0 ? "" : real, path + length);
+}
+
 /* Parts are told apart by their lengths: names may hold any character. */
 static firn_status sql_identity(void *implementation, firn_table_name name, char **out,
                                 firn_error *error) {
     const firn_sql_catalog *catalog = implementation;
-    char real[PATH_MAX];
-    const char *path = realpath(catalog->path, real) == NULL ? catalog->path : real;
+    char *path = real_path(catalog->path);
+    if (path == NULL) return firn_fail_memory(error);
     *out = firn_format("sqlite %zu %zu %zu %zu\n%s\n%s\n%s\n%s", strlen(path),
                        strlen(catalog->name), strlen(name.namespace_name), strlen(name.name), path,
                        catalog->name, name.namespace_name, name.name);
+    firn_free(path);
     return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
@@ -209,6 +244,15 @@ static firn_status make_tables(const firn_sql_connection *connection, firn_error
     FIRN_TRY(firn_sql_execute(connection, tables, NULL, 0, error));
     FIRN_TRY(firn_sql_execute(connection, properties, NULL, 0, error));
     return firn_sql_execute(connection, "COMMIT", NULL, 0, error);
+}
+
+firn_status firn_sql_make(const firn_sql_catalog *catalog, firn_error *error) {
+    firn_sql_connection connection;
+    if (!catalog->create) return FIRN_OK;
+    FIRN_TRY(firn_sql_connect(catalog->path, FIRN_SQL_CREATE, &connection, error));
+    firn_status status = connection.has_tables ? FIRN_OK : make_tables(&connection, error);
+    firn_sql_disconnect(&connection);
+    return status;
 }
 
 /* The catalogs in the file, from tables and namespaces; `name` gets the only one, or is NULL. */
@@ -251,25 +295,41 @@ out:
     return status;
 }
 
-static firn_status choose_name(const firn_sql_options *options, const char *path, char **name,
-                               firn_error *error) {
+/* Said before anything is done, as far as it can be told. */
+static firn_status check_makeable(const char *path, firn_error *error) {
+    char *folder = firn_strndup(path, firn_location_folder_length(path) + 1);
+    if (folder == NULL) return firn_fail_memory(error);
+    int code = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    firn_free(folder);
+    if (code == 0) return FIRN_OK;
+    return firn_fail_errno(error, FIRN_IO, code, "%s can't be created", path);
+}
+
+static firn_status find_present_name(const firn_sql_options *options, const char *path, char **name,
+                                     firn_error *error) {
     firn_sql_connection connection;
-    FIRN_TRY(firn_sql_connect(path, options->create ? FIRN_SQL_CREATE : FIRN_SQL_READ, &connection,
-                              error));
-    firn_status status = FIRN_OK;
-    if (options->create && !connection.has_tables) {
-        FIRN_CHECK(make_tables(&connection, error));
-    } else {
-        FIRN_CHECK(firn_sql_check_tables(&connection, error));
+    firn_status status = firn_sql_connect(path, FIRN_SQL_READ, &connection, error);
+    if (options->create && status == FIRN_NOT_FOUND) {
+        if (error != NULL) firn_error_clear(error);
+        return check_makeable(path, error);
     }
+    FIRN_TRY(status);
+    if (!connection.has_tables && options->create) goto out;
+    FIRN_CHECK(firn_sql_check_tables(&connection, error));
     if (options->catalog_name == NULL) FIRN_CHECK(find_name(&connection, name, error));
-    if (*name == NULL) {
-        *name = firn_strdup(options->catalog_name == NULL ? "default" : options->catalog_name);
-        if (*name == NULL) status = firn_fail_memory(error);
-    }
 out:
     firn_sql_disconnect(&connection);
     return status;
+}
+
+static firn_status choose_name(const firn_sql_options *options, const char *path, char **name,
+                               firn_error *error) {
+    const char *chosen = options->catalog_name;
+    FIRN_TRY(find_present_name(options, path, name, error));
+    if (*name != NULL) return FIRN_OK;
+    if (chosen == NULL) chosen = options->new_name;
+    *name = firn_strdup(chosen == NULL ? "default" : chosen);
+    return *name == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
 static firn_status absolute_path(const char *path, char **out, firn_error *error) {
@@ -307,6 +367,7 @@ firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage 
     }
     sql->storage = storage;
     sql->read_only = options->read_only;
+    sql->create = options->create;
     FIRN_CHECK(absolute_path(options->path, &sql->path, error));
     FIRN_CHECK(choose_name(options, sql->path, &sql->name, error));
     sql->description = firn_format("SQLite catalog '%s' in %s", sql->name, sql->path);

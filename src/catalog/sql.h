@@ -11,6 +11,7 @@ typedef struct firn_sql_catalog {
     char *name;            /**< catalog_name in the file */
     char *description;
     bool read_only;
+    bool create; /**< it may not be there yet */
 } firn_sql_catalog;
 
 /** A row of iceberg_tables. */
@@ -25,6 +26,8 @@ firn_status firn_sql_read_row(const firn_sql_catalog *catalog, firn_sql_mode mod
                               firn_table_name name, firn_sql_row *out, firn_error *error);
 void firn_sql_row_release(firn_sql_row *row);
 
+/** Makes what of the file and its tables is not there yet. */
+firn_status firn_sql_make(const firn_sql_catalog *catalog, firn_error *error);
 /** INVALID unless iceberg_tables is there. */
 firn_status firn_sql_check_tables(const firn_sql_connection *connection, firn_error *error);
 /** UNSUPPORTED for a catalog opened for reading or a file that can't be written. */

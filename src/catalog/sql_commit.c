@@ -141,7 +141,11 @@ static firn_status run_swap(const pointer_swap *swap, firn_error *error) {
     firn_error cause;
     firn_error_clear(&cause);
     bool uncertain = false;
-    firn_status status = firn_sql_connect(swap->catalog->path, FIRN_SQL_WRITE, &connection, &cause);
+    firn_status status = FIRN_OK;
+    if (swap->old_location == NULL) status = firn_sql_make(swap->catalog, &cause);
+    if (status == FIRN_OK) {
+        status = firn_sql_connect(swap->catalog->path, FIRN_SQL_WRITE, &connection, &cause);
+    }
     if (status == FIRN_OK) {
         status = firn_sql_check_tables(&connection, &cause);
         if (status == FIRN_OK) status = run_transaction(swap, &connection, &uncertain, &cause);

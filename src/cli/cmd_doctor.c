@@ -192,7 +192,8 @@ static firn_status examine_table(firn_invocation *invocation, firn_rows *rows, f
         found.write_status =
             firn_catalog_check_writable(invocation->catalog, name, &found.write_error);
     } else {
-        found.write_status = try_writing(invocation, invocation->options->catalog, &found);
+        found.write_status =
+            try_writing(invocation, firn_invocation_catalog(invocation, argument), &found);
     }
     if (found.write_status == FIRN_OK) {
         found.write_status = firn_table_check_supported(table, "compact", &found.write_error);

@@ -12,7 +12,6 @@
 typedef struct lake_request {
     const char *table;
     const char *catalog; /* NULL: the default one */
-    bool by_flag;        /* --catalog named it: an SQLite file may be made */
     firn_sync_options options;
     const char **texts;        /* owned: locations, rules */
     firn_property *properties; /* owned; keys are owned, too */
@@ -211,7 +210,6 @@ static firn_status fill_request(lake_request *request, const firn_invocation *in
     options->rule_count = take_texts(&given->partition, lake, "partition", rules);
     const char *skip = firn_lake_config_setting(lake, "skip-bad");
     request->catalog = setting(given->catalog, lake, "catalog");
-    request->by_flag = given->catalog != NULL;
     options->ref = given->ref;
     options->location = setting(given->location, lake, "location");
     options->unit_property = setting(given->unit_property, lake, "unit-property");
@@ -229,20 +227,15 @@ static firn_status fill_request(lake_request *request, const firn_invocation *in
 
 /* --- one table ----------------------------------------------------------------------------------- */
 
-/* A catalog file that does not exist yet is no hindrance for a preview. */
+/* A catalog file that does not exist yet is made with the first table. */
 static firn_status open_catalog(firn_invocation *invocation, const lake_request *request, bool acts,
                                 firn_catalog **out, firn_error *error) {
-    *out = NULL;
     if (firn_table_argument_is_path(request->table)) {
         return firn_catalog_path_open(request->table, invocation->storage, out, error);
     }
-    firn_status status = firn_config_open_catalog(
-        invocation->config, request->catalog, invocation->options->catalog_name, !acts,
-        acts && request->by_flag, invocation->storage, out, error);
-    if (status != FIRN_NOT_FOUND || acts || !request->by_flag) return status;
-    if (firn_config_catalog(invocation->config, request->catalog) != NULL) return status;
-    if (error != NULL) firn_error_clear(error);
-    return FIRN_OK;
+    return firn_config_open_catalog(invocation->config, request->catalog,
+                                    invocation->options->catalog_name, !acts, true,
+                                    invocation->storage, out, error);
 }
 
 static const char *find_warehouse(const firn_invocation *invocation, const lake_request *request) {

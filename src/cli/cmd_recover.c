@@ -74,9 +74,7 @@ static void fill_report(firn_invocation *invocation, const char *name, const fir
                         const char *dangling, bool acts, bool absent) {
     firn_report *report = invocation->report;
     firn_section *root = firn_report_root(report);
-    const char *catalog = invocation->catalog == NULL
-                              ? firn_report_format(report, "%s", invocation->options->catalog)
-                              : firn_catalog_describe(invocation->catalog);
+    const char *catalog = firn_catalog_describe(invocation->catalog);
     firn_section_line(root, "%s %s", acts ? "Recovered" : "Would recover", name);
     firn_section_add(root, "preview", NULL, firn_cell_boolean(!acts));
     firn_section_add(root, "recovered", NULL, firn_cell_boolean(acts));
@@ -128,11 +126,9 @@ firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error
     FIRN_CHECK(firn_invocation_load_storage(invocation, error));
     FIRN_CHECK(
         firn_recover_find(invocation->storage, invocation->options->arguments[1], &found, error));
-    FIRN_CHECK(firn_registration_open(invocation, acts, &absent, error));
+    FIRN_CHECK(firn_registration_open(invocation, argument, acts, &absent, error));
     FIRN_CHECK(firn_invocation_new_report(invocation, error));
-    if (invocation->catalog != NULL) {
-        FIRN_CHECK(check_name(invocation, name, argument, &dangling, error));
-    }
+    FIRN_CHECK(check_name(invocation, name, argument, &dangling, error));
     fill_report(invocation, argument, &found, dangling, acts, absent);
     FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {

@@ -24,18 +24,14 @@ static firn_status read_metadata(firn_invocation *invocation, const char *argume
     return status;
 }
 
-firn_status firn_registration_open(firn_invocation *invocation, bool acts, bool *absent,
-                                   firn_error *error) {
-    *absent = false;
-    bool by_flag = invocation->options->catalog != NULL;
-    firn_status status = firn_invocation_open_catalog(invocation, !acts, acts && by_flag, error);
-    if (status != FIRN_NOT_FOUND || acts || !by_flag) return status;
-    FIRN_TRY(firn_invocation_load_config(invocation, error));
-    if (firn_config_catalog(invocation->config, invocation->options->catalog) != NULL)
-        return status;
-    *absent = true;
+firn_status firn_registration_open(firn_invocation *invocation, const char *table, bool acts,
+                                   bool *absent, firn_error *error) {
+    firn_status status = firn_invocation_open_catalog(invocation, table, !acts, false, error);
+    *absent = status == FIRN_NOT_FOUND;
+    /* INVALID: also a file that is still empty. */
+    if (!*absent && status != FIRN_INVALID) return status;
     firn_error_clear(error);
-    return FIRN_OK;
+    return firn_invocation_open_catalog(invocation, table, !acts, true, error);
 }
 
 static void fill_report(firn_invocation *invocation, const char *name,
@@ -43,9 +39,7 @@ static void fill_report(firn_invocation *invocation, const char *name,
     firn_report *report = invocation->report;
     firn_section *root = firn_report_root(report);
     const firn_table_metadata *metadata = pointer->metadata;
-    const char *catalog = invocation->catalog == NULL
-                              ? firn_report_format(report, "%s", invocation->options->catalog)
-                              : firn_catalog_describe(invocation->catalog);
+    const char *catalog = firn_catalog_describe(invocation->catalog);
     firn_section_line(root, "%s %s as %s", acts ? "Registered" : "Would register",
                       pointer->metadata_location, name);
     firn_section_add(root, "preview", NULL, firn_cell_boolean(!acts));
@@ -86,8 +80,8 @@ firn_status firn_command_catalog_register(firn_invocation *invocation, firn_erro
     bool absent = false;
     firn_status status = FIRN_OK;
     FIRN_CHECK(read_metadata(invocation, invocation->options->arguments[1], &pointer, error));
-    FIRN_CHECK(firn_registration_open(invocation, acts, &absent, error));
-    if (invocation->catalog != NULL) FIRN_CHECK(check_free(invocation, name, argument, error));
+    FIRN_CHECK(firn_registration_open(invocation, argument, acts, &absent, error));
+    FIRN_CHECK(check_free(invocation, name, argument, error));
     FIRN_CHECK(firn_invocation_new_report(invocation, error));
     fill_report(invocation, argument, &pointer, acts, absent);
     FIRN_CHECK(firn_report_status(invocation->report, error));

@@ -31,7 +31,7 @@ firn_status firn_command_tables(firn_invocation *invocation, firn_error *error) 
                                           {"namespace", NULL},
                                           {"name", NULL},
                                           {"metadata_location", "metadata file"}};
-    FIRN_TRY(firn_invocation_open_catalog(invocation, true, false, error));
+    FIRN_TRY(firn_invocation_open_catalog(invocation, NULL, true, false, error));
     FIRN_TRY(firn_invocation_new_report(invocation, error));
     firn_section *root = firn_report_root(invocation->report);
     const char *catalog =

@@ -31,11 +31,17 @@ firn_status firn_invocation_new_report(firn_invocation *invocation, firn_error *
     return firn_report_new(invocation->verb->name, &invocation->report, error);
 }
 
-firn_status firn_invocation_open_catalog(firn_invocation *invocation, bool read_only, bool create,
-                                         firn_error *error) {
+const char *firn_invocation_catalog(const firn_invocation *invocation, const char *table) {
+    const char *flag = invocation->options->catalog;
+    if (flag != NULL || table == NULL) return flag;
+    return firn_lake_config_setting(firn_config_lake(invocation->config, table), "catalog");
+}
+
+firn_status firn_invocation_open_catalog(firn_invocation *invocation, const char *table,
+                                         bool read_only, bool create, firn_error *error) {
     FIRN_TRY(firn_invocation_load_config(invocation, error));
     FIRN_TRY(firn_invocation_load_storage(invocation, error));
-    return firn_config_open_catalog(invocation->config, invocation->options->catalog,
+    return firn_config_open_catalog(invocation->config, firn_invocation_catalog(invocation, table),
                                     invocation->options->catalog_name, read_only, create,
                                     invocation->storage, &invocation->catalog, error);
 }
@@ -61,7 +67,7 @@ firn_status firn_invocation_open_table(firn_invocation *invocation, const char *
     char namespace_name[FIRN_NAMESPACE_SIZE];
     firn_table_name name = {0};
     FIRN_TRY(firn_table_name_parse(argument, namespace_name, &name, error));
-    FIRN_TRY(firn_invocation_open_catalog(invocation, read_only, false, error));
+    FIRN_TRY(firn_invocation_open_catalog(invocation, argument, read_only, false, error));
     return firn_table_open(invocation->catalog, invocation->storage, name, argument,
                            invocation->options->ref, &invocation->table, error);
 }

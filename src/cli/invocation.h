@@ -33,9 +33,11 @@ firn_status firn_invocation_load_storage(firn_invocation *invocation, firn_error
 firn_status firn_invocation_load_pool(firn_invocation *invocation, firn_error *error);
 firn_status firn_invocation_new_report(firn_invocation *invocation, firn_error *error);
 
-/** Opens the catalog that the options mean. `create`: a file that --catalog names may be made. */
-firn_status firn_invocation_open_catalog(firn_invocation *invocation, bool read_only, bool create,
-                                         firn_error *error);
+/** What --catalog says, else what the configuration, which is loaded, has under `lakes` for the table (nullable); NULL: nothing, the default catalog is meant. */
+const char *firn_invocation_catalog(const firn_invocation *invocation, const char *table);
+/** Opens the catalog that is meant for a table. `create`: as for firn_config_open_catalog. */
+firn_status firn_invocation_open_catalog(firn_invocation *invocation, const char *table,
+                                         bool read_only, bool create, firn_error *error);
 
 /** Opens the verb's table: `argument` is a path, or a name in the catalog (design, section 13). */
 firn_status firn_invocation_open_table(firn_invocation *invocation, const char *argument,

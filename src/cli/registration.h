@@ -4,8 +4,8 @@
 
 #include "cli/invocation.h"
 
-/** Opens the catalog; one that --catalog names is made where the verb acts. *absent: it does not exist, which is no hindrance for a preview. */
-firn_status firn_registration_open(firn_invocation *invocation, bool acts, bool *absent,
-                                   firn_error *error);
+/** Opens the catalog for a table's new name. *absent: the SQLite file does not exist; it is made when the table is entered. */
+firn_status firn_registration_open(firn_invocation *invocation, const char *table, bool acts,
+                                   bool *absent, firn_error *error);
 
 #endif

@@ -167,8 +167,8 @@ const firn_verb firn_verb_table[] = {
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "
-     "files of the table stay as they are. An SQLite file named by --catalog is made when it does "
-     "not exist. Without --yes it shows what it would do.",
+     "files of the table stay as they are. An SQLite file that does not exist is made. Without "
+     "--yes it shows what it would do.",
      firn_command_catalog_register},
     {"catalog recover", "NAME LOCATION", 2, 2, COMMON | CATALOG | CHANGE,
      "enter a table whose catalog is lost into a new one",
@@ -179,9 +179,8 @@ const firn_verb firn_verb_table[] = {
      "it "
      "(two ends of equal standing, a newer file that can't be read) nothing is changed, and the "
      "exit "
-     "code is 4. An SQLite file named by --catalog is made when it does not exist. Without --yes "
-     "it "
-     "shows what it would do.",
+     "code is 4. An SQLite file that does not exist is made. Without --yes it shows what it would "
+     "do.",
      firn_command_catalog_recover},
     {"parquet inspect", "FILE", 1, 1, COMMON | PAGES, "show what a Parquet file is made of",
      "Shows the schema with its field ids, row groups, columns with encodings, sizes and "

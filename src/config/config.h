@@ -68,7 +68,7 @@ bool firn_config_is_secret(const char *key, const char *value);
 /**
  * Opens what `--catalog` (and --catalog-name) mean: a configured name, or an SQLite file (a path, or
  * sqlite:///…); NULL: the catalog named "default", INVALID when there is none. `create`: an SQLite file
- * named by a flag may be made. Kinds of catalog that this version can't open are UNSUPPORTED by name.
+ * that isn't there yet is made with its first table, not before. Kinds of catalog that this version can't open are UNSUPPORTED by name.
  */
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,
                                      const char *catalog_name, bool read_only, bool create,

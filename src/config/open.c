@@ -53,6 +53,7 @@ static firn_status open_sql(const char *path, const char *warehouse, const char 
     firn_sql_options options = {
         .path = path,
         .catalog_name = request->catalog_name,
+        .new_name = configured_name,
         .warehouse = warehouse,
         .create = request->create,
         .read_only = request->read_only,
@@ -149,16 +150,6 @@ static bool ends_like_database(const char *argument) {
     return false;
 }
 
-/* A verb that could make the file was asked by the catalog's name. */
-static firn_status advise_making(const firn_catalog_config *catalog, firn_error *error) {
-    firn_error cause;
-    if (error == NULL) return FIRN_NOT_FOUND;
-    cause = *error;
-    return firn_fail(error, FIRN_NOT_FOUND,
-                     "%s; name the file itself to have it made: --catalog FILE --catalog-name %s",
-                     cause.message, catalog->name);
-}
-
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,
                                      const char *catalog_name, bool read_only, bool create,
                                      firn_storage *storage, firn_catalog **out, firn_error *error) {
@@ -166,10 +157,7 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
     const char *name = catalog_argument == NULL ? "default" : catalog_argument;
     const firn_catalog_config *catalog = firn_config_catalog(config, name);
     if (catalog != NULL) {
-        /* "No catalog file is created unasked": only a file that a flag names is. */
-        request.create = false;
         firn_status status = open_configured(catalog, &request, out, error);
-        if (status == FIRN_NOT_FOUND && create) status = advise_making(catalog, error);
         return firn_error_wrap(error, status, "catalog \"%s\"", catalog->name);
     }
     if (catalog_argument == NULL) return fail_unknown(config, NULL, error);

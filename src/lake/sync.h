@@ -97,7 +97,7 @@ typedef struct firn_sync_result {
 } firn_sync_result;
 
 /**
- * One run. `acts` false: looks at everything and changes nothing; it fails where a run would. `catalog` NULL: there is none yet, so no table (only for a preview). Release `out` also after a failure: it says how far the run came.
+ * One run. `acts` false: looks at everything and changes nothing; it fails where a run would. Release `out` also after a failure: it says how far the run came.
  * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, a location that won't do. UNSAFE:
  * the ledger is lost, or so much of the source is gone that it is more likely not there at all. CONFLICT, COMMIT_UNKNOWN as for any commit.
  */

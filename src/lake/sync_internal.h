@@ -60,7 +60,7 @@ typedef struct firn_sync_shape {
 } firn_sync_shape;
 
 typedef struct firn_sync_work {
-    firn_catalog *catalog; /**< NULL: none yet */
+    firn_catalog *catalog;
     firn_storage *storage;
     firn_table_name name;
     const char *display_name, *warehouse;

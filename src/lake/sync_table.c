@@ -8,7 +8,7 @@
 /* A table whose metadata is gone must not be taken for one that isn't there. */
 static firn_status is_there(const firn_sync_work *work, bool *out, firn_error *error) {
     *out = firn_table_argument_is_path(work->name.name);
-    if (work->catalog == NULL || *out) return FIRN_OK;
+    if (*out) return FIRN_OK;
     return firn_catalog_find(work->catalog, work->name, out, NULL, error);
 }
 
@@ -61,7 +61,10 @@ static firn_status check_new_name(const firn_sync_work *work, firn_error *error)
 firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {
     bool there = work->table != NULL;
     if (!there) FIRN_TRY(is_there(work, &there, error));
-    if (!there) return check_new_name(work, error);
+    if (!there) {
+        FIRN_TRY(check_new_name(work, error));
+        return work->acts ? firn_catalog_check_writable(work->catalog, work->name, error) : FIRN_OK;
+    }
     if (work->table == NULL) FIRN_TRY(open_there(work, error));
     if (!work->acts || work->journal != NULL) return FIRN_OK;
     FIRN_TRY(firn_journal_open(work->table, work->options->lock_timeout_ms, &work->journal, NULL,

@@ -124,8 +124,8 @@ static void test_gzip_and_other_folder(void **state) {
 static void test_two_handles_race(void **state) {
     fixture *f = *state;
     firn_catalog *one = open_catalog(f, "c", true);
-    firn_catalog *two = open_catalog(f, "c", false);
     firn_table_pointer base = create_table(f, one, events, NULL, NULL);
+    firn_catalog *two = open_catalog(f, "c", false);
     firn_table_pointer won = {0};
     firn_table_pointer lost = {0};
     check_ok(set_property(one, events, &base, "who", "one", &won, &f->error), &f->error);
@@ -508,10 +508,53 @@ static void test_odd_files(void **state) {
         firn_sql_options options = {.path = odd[i], .create = true};
         firn_catalog *catalog = NULL;
         check_ok(firn_catalog_sql_open(&options, f->storage, &catalog, &f->error), &f->error);
+        firn_table_pointer pointer = create_table(f, catalog, events, NULL, NULL);
+        firn_table_pointer_release(&pointer);
         firn_catalog_close(catalog);
         assert_int_equal(access(odd[i], F_OK), 0);
     }
     assert_int_equal(chdir(before), 0);
+}
+
+/* Whatever is not there yet is made with the first table. */
+static void test_made_with_the_first_table(void **state) {
+    fixture *f = *state;
+    firn_sql_options options = {.path = f->path, .new_name = "lake", .create = true};
+    firn_catalog *catalog = NULL, *read_only = NULL;
+    char *name = NULL, *identity = NULL, *later = NULL;
+    names all = {{0}};
+    bool found = true;
+    for (int empty = 0; empty < 2; empty++) {
+        check_ok(firn_catalog_sql_open(&options, f->storage, &catalog, &f->error), &f->error);
+        check_ok(firn_catalog_list(catalog, note_name, &all, &f->error), &f->error);
+        check_ok(firn_catalog_find(catalog, events, &found, &name, &f->error), &f->error);
+        check_ok(firn_catalog_check_writable(catalog, events, &f->error), &f->error);
+        firn_table_pointer none = {0};
+        check_fails(firn_catalog_load(catalog, events, &none, &f->error), FIRN_NOT_FOUND, &f->error,
+                    "there is no table lake.raw.events");
+        assert_false(found);
+        assert_int_equal(access(f->path, F_OK), empty == 0 ? -1 : 0);
+        if (empty == 0) firn_catalog_close(catalog);
+        if (empty == 0) test_write_file(f->path, firn_slice_text(""));
+    }
+    check_ok(firn_catalog_identity(catalog, events, &identity, &f->error), &f->error);
+    firn_table_pointer pointer = create_table(f, catalog, events, NULL, NULL);
+    check_ok(firn_catalog_identity(catalog, events, &later, &f->error), &f->error);
+    assert_string_equal(identity, later);
+    check_sql(f->path, "SELECT catalog_name FROM iceberg_tables", "lake");
+    /* A name that is in the file goes before the one that a new one would get. */
+    options.new_name = "other";
+    check_ok(firn_catalog_sql_open(&options, f->storage, &read_only, &f->error), &f->error);
+    check_ok(firn_catalog_find(read_only, events, &found, NULL, &f->error), &f->error);
+    assert_true(found);
+    firn_free(identity);
+    firn_free(later);
+    firn_table_pointer_release(&pointer);
+    firn_catalog_close(read_only);
+    firn_catalog_close(catalog);
+    options.path = "/no/such/folder/x.db";
+    check_fails(firn_catalog_sql_open(&options, f->storage, &catalog, &f->error), FIRN_IO,
+                &f->error, "can't be created");
 }
 
 static firn_status everything(void *context, firn_error *error) {
@@ -558,6 +601,7 @@ int main(void) {
         TEST(test_create_load_commit),
         TEST(test_gzip_and_other_folder),
         TEST(test_two_handles_race),
+        TEST(test_made_with_the_first_table),
         TEST(test_layout_v0_and_null_types),
         TEST(test_views_and_listing),
         TEST(test_missing_metadata),

@@ -80,12 +80,32 @@ def no_file_is_made_unasked(world):
     world.write("firn.yaml", "catalogs:\n  default:\n    uri: sqlite:///none.db\n")
     folder = kit.directory_table(world, "t")
     world.fails(1, "none.db", "tables")
-    world.fails(1, "none.db", "catalog", "register", "a.b", folder, "--yes")
+    world.fails(1, "none.db", "describe", "a.b")
+    world.firn("catalog", "register", "a.b", folder)
+    world.fails(1, "nowhere", "catalog", "register", "a.b", "./nowhere", "--yes")
     world.fails(1, "other.db", "tables", "--catalog", "other.db")
     world.firn("catalog", "register", "a.b", folder, "--catalog", "other.db")
     kit.equal(sorted(os.listdir(world.work)), ["firn.yaml", "t"], "files")
     world.firn("catalog", "register", "a.b", folder, "--catalog", "other.db", "--yes", "--dry-run")
     kit.equal(sorted(os.listdir(world.work)), ["firn.yaml", "t"], "files")
+
+
+def a_configured_file_is_made(world):
+    """With the first table, under the name by which it is configured."""
+    world.write("firn.yaml", "catalogs:\n  lake:\n    uri: sqlite:///lake.db\n  gone:\n    uri: sqlite:///no/such/folder.db\n")
+    folder = kit.directory_table(world, "t")
+    kit.equal(world.json("catalog", "register", "a.b", folder, "--catalog", "lake")["makes_catalog"], True, "makes_catalog")
+    kit.equal(os.path.exists(world.path("work", "lake.db")), False, "a file after a preview")
+    world.firn("catalog", "register", "a.b", folder, "--catalog", "lake", "--yes")
+    kit.equal(names(world, "--catalog", "lake"), ["a.b"], "tables")
+    rows = sqlite3.connect(world.path("work", "lake.db")).execute("SELECT catalog_name, table_name FROM iceberg_tables").fetchall()
+    kit.equal(rows, [("lake", "b")], "rows")
+    kit.equal(world.json("catalog", "register", "a.c", folder, "--catalog", "lake")["makes_catalog"], False, "makes_catalog")
+    world.fails(1, "no/such/folder.db can't be created", "catalog", "register", "a.b", folder, "--catalog", "gone", "--yes")
+    # What a run that failed long ago left: a file without tables.
+    open(world.path("work", "empty.db"), "wb").close()
+    world.firn("catalog", "register", "a.b", folder, "--catalog", "empty.db", "--yes")
+    kit.equal(names(world, "--catalog", "empty.db"), ["a.b"], "tables")
 
 
 def show(world):
@@ -122,4 +142,4 @@ def not_a_catalog(world):
 
 
 kit.main(default_catalog, precedence, several_names_in_one_file, other_kinds_are_refused_by_name,
-         no_file_is_made_unasked, show, validate, not_a_catalog)
+         no_file_is_made_unasked, a_configured_file_is_made, show, validate, not_a_catalog)

@@ -234,5 +234,63 @@ def test_columns_that_only_paths_have_are_named():
     equal([(c["column"], c["what"].split(":")[0]) for c in lake.sync(lake.source)["columns"]], [("region", "only in paths")], "columns")
 
 
+def test_a_configured_catalog_that_is_not_there_yet():
+    """The first sync makes the catalog, under the name by which PyIceberg loads it, with the table; what fails makes neither."""
+    lake = lake_of(2)
+    lake.watch = False
+    config = configured(lake, {"lake.t": lake.source})
+    lake.run("sync", "lake.t", "--config", config)
+    equal(os.path.exists(lake.database), False, "a catalog after a preview")
+    truncate(lake.path("1.parquet"))
+    lake.run("sync", "--config", config, "--yes", expect=3)
+    equal((os.path.exists(lake.database), os.path.exists(lake.location)), (False, False), "a catalog, a table after a run that failed")
+    lake.write("1.parquet", [{"id": 1, "name": "n1"}], SCHEMA)
+    lake.run("sync", "--config", config, "--yes")
+    equal(lakekit.catalog_name(lake.database), "lake", "the catalog's name")
+    equal(lake.by_pyiceberg(), lake.oracle(lake.files()), "rows by PyIceberg")
+    equal(lake.run("sync", "lake.t", "--config", config, "--yes", "--json")["files"]["new"], 0, "new files of the next run")
+    # Registering by the configured name makes one, too.
+    other = lake_of(1)
+    other.watch = False
+    config = configured(other, {"lake.x": other.source})
+    other.run("register", "lake.t", other.source, "--config", config, "--catalog", "lake", *other.options, "--yes")
+    equal(other.by_pyiceberg(), other.oracle(), "rows by PyIceberg")
+
+
+def test_nothing_is_left_of_a_run_that_could_not_begin():
+    """No journal, no run: neither the catalog's file nor a folder of the table is made."""
+    lake = lake_of(1)
+    file = os.path.join(lake.folder, "a-file")
+    with open(file, "w", encoding="utf-8") as out:
+        out.write("x")
+    run = lake.sync(lake.source, environment={"FIRN_STATE_DIR": file}, expect=2)
+    run.says("FIRN_STATE_DIR")
+    equal((os.path.exists(lake.database), os.path.exists(lake.location)), (False, False), "a catalog, a table")
+    # The same for a location that won't do, and for an empty source.
+    lake.run("sync", lake.name, lake.source, "--catalog", lake.database, "--location", lake.source + "/t", "--yes", expect=2)
+    os.mkdir(lake.folder + "/empty")
+    lake.sync(lake.folder + "/empty")
+    equal(os.path.exists(lake.database), False, "a catalog")
+    lake.sync(lake.source)
+    lake.whole()
+
+
+def test_every_verb_finds_a_configured_table():
+    """What `firn sync TABLE` finds by the catalog that `lakes` has for it, other verbs find, too."""
+    lake = lake_of(2)
+    lake.watch = False
+    config = configured(lake, {"lake.t": lake.source})
+    lake.run("sync", "lake.t", "--config", config, "--yes")
+    for verb in ("describe", "scan", "files", "snapshots", "verify", "audit", "plan", "compact", "doctor"):
+        lake.run(verb, "lake.t", "--config", config)
+    lake.run("describe", "lake.u", "--config", config, expect=2).says('no catalog named "default"')
+    # --catalog goes before it.
+    lake.run("describe", "lake.t", "--config", config, "--catalog", lake.folder + "/none.db", expect=1).says("none.db")
+    os.remove(lake.database)
+    lake.run("catalog", "recover", "lake.t", lake.folder + "/iceberg/lake.t", "--config", config, "--yes")
+    equal(lakekit.catalog_name(lake.database), "lake", "the catalog's name")
+    equal(lake.by_pyiceberg(), lake.oracle(), "rows by PyIceberg")
+
+
 if __name__ == "__main__":
     lakekit.main(globals())
