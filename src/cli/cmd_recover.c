@@ -1,37 +1,9 @@
 #include <string.h>
 
-#include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/registration.h"
 #include "lake/recover.h"
 #include "report/table_facts.h"
-
-/** A name may only be given anew where what it points at is gone. *dangling: that is so; NULL: the name is free. */
-static firn_status check_name(firn_invocation *invocation, firn_table_name name,
-                              const char *argument, const char **dangling, firn_error *error) {
-    firn_storage_stat stat;
-    bool found = false;
-    char *location = NULL;
-    *dangling = NULL;
-    FIRN_TRY(firn_catalog_find(invocation->catalog, name, &found, &location, error));
-    if (!found) return FIRN_OK;
-    if (location != NULL) {
-        const char *kept = firn_report_copy(invocation->report, location);
-        firn_free(location);
-        FIRN_TRY(firn_report_status(invocation->report, error));
-        firn_status status = firn_storage_stat_file(invocation->storage, kept, &stat, error);
-        if (status == FIRN_NOT_FOUND) {
-            if (error != NULL) firn_error_clear(error);
-            *dangling = kept;
-            return FIRN_OK;
-        }
-        FIRN_TRY(status);
-    }
-    return firn_fail(error, FIRN_EXISTS,
-                     "%s: there is a table %s already, and its metadata file is there; choose "
-                     "another name",
-                     firn_catalog_describe(invocation->catalog), argument);
-}
 
 static void add_candidates(firn_report *report, const firn_recovery *found) {
     static const firn_column columns[] = {
@@ -59,17 +31,6 @@ static void add_candidates(firn_report *report, const firn_recovery *found) {
     }
 }
 
-/** Files that are gone leave no other trace. */
-static void warn(firn_section *section, const firn_recovery *found, const char *dangling) {
-    if (dangling != NULL) {
-        firn_section_line(section, "The catalog's own file is gone. Commits that came after the "
-                                   "newest file that is there are lost.");
-    } else if (found->hint_names_none) {
-        firn_section_line(section, "version-hint.text names a file that is not there: a newer one "
-                                   "may be lost.");
-    }
-}
-
 static void fill_report(firn_invocation *invocation, const char *name, const firn_recovery *found,
                         const char *dangling, bool acts, bool absent) {
     firn_report *report = invocation->report;
@@ -92,19 +53,12 @@ static void fill_report(firn_invocation *invocation, const char *name, const fir
     firn_section_line(root, "%s", "");
     firn_section_add(root, "metadata_location", "metadata file",
                      firn_cell_text(firn_report_copy(report, found->metadata_location)));
-    warn(root, found, dangling);
+    if (dangling != NULL) {
+        firn_section_line(root, "The file that the catalog names is gone; it was an older one.");
+    }
     if (acts) return;
     if (absent) firn_section_line(root, "The catalog file does not exist yet and would be made.");
     firn_section_line(root, "Nothing was changed. Add --yes to do it.");
-}
-
-static firn_status enter(firn_invocation *invocation, firn_table_name name,
-                         const firn_recovery *found, const char *dangling, firn_error *error) {
-    if (dangling != NULL) {
-        return firn_catalog_repoint(invocation->catalog, name, dangling, found->metadata_location,
-                                    error);
-    }
-    return firn_catalog_register(invocation->catalog, name, found->metadata_location, error);
 }
 
 firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error *error) {
@@ -123,16 +77,16 @@ firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error
     const char *dangling = NULL;
     bool acts = firn_invocation_acts(invocation);
     bool absent = false;
-    FIRN_CHECK(firn_invocation_load_storage(invocation, error));
-    FIRN_CHECK(
-        firn_recover_find(invocation->storage, invocation->options->arguments[1], &found, error));
     FIRN_CHECK(firn_registration_open(invocation, argument, acts, &absent, error));
     FIRN_CHECK(firn_invocation_new_report(invocation, error));
-    FIRN_CHECK(check_name(invocation, name, argument, &dangling, error));
+    FIRN_CHECK(firn_registration_check_name(invocation, name, argument, &dangling, error));
+    FIRN_CHECK(firn_recover_find(invocation->storage, invocation->options->arguments[1], dangling,
+                                 &found, error));
     fill_report(invocation, argument, &found, dangling, acts, absent);
     FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {
-        FIRN_CHECK(enter(invocation, name, &found, dangling, error));
+        FIRN_CHECK(
+            firn_registration_enter(invocation, name, found.metadata_location, dangling, error));
         invocation->done = "the table was recovered";
     }
 out:

@@ -1,16 +1,7 @@
+#include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/registration.h"
 #include "report/table_facts.h"
-
-/* Fails with EXISTS, as registering itself would. */
-static firn_status check_free(firn_invocation *invocation, firn_table_name name,
-                              const char *argument, firn_error *error) {
-    bool found = false;
-    FIRN_TRY(firn_catalog_find(invocation->catalog, name, &found, NULL, error));
-    if (!found) return FIRN_OK;
-    return firn_fail(error, FIRN_EXISTS, "%s: there is a table %s already; choose another name",
-                     firn_catalog_describe(invocation->catalog), argument);
-}
 
 /* Reads what is to be registered, by a catalog of its own. *location and *metadata are in `pointer`. */
 static firn_status read_metadata(firn_invocation *invocation, const char *argument,
@@ -34,8 +25,45 @@ firn_status firn_registration_open(firn_invocation *invocation, const char *tabl
     return firn_invocation_open_catalog(invocation, table, !acts, true, error);
 }
 
+firn_status firn_registration_check_name(firn_invocation *invocation, firn_table_name name,
+                                         const char *argument, const char **dangling,
+                                         firn_error *error) {
+    firn_storage_stat stat;
+    bool found = false;
+    char *location = NULL;
+    *dangling = NULL;
+    FIRN_TRY(firn_catalog_find(invocation->catalog, name, &found, &location, error));
+    if (!found) return FIRN_OK;
+    if (location != NULL) {
+        const char *kept = firn_report_copy(invocation->report, location);
+        firn_free(location);
+        FIRN_TRY(firn_report_status(invocation->report, error));
+        firn_status status = firn_storage_stat_file(invocation->storage, kept, &stat, error);
+        if (status == FIRN_NOT_FOUND) {
+            if (error != NULL) firn_error_clear(error);
+            *dangling = kept;
+            return FIRN_OK;
+        }
+        FIRN_TRY(status);
+    }
+    return firn_fail(error, FIRN_EXISTS,
+                     "%s: there is a table %s already, and its metadata file is there; choose "
+                     "another name",
+                     firn_catalog_describe(invocation->catalog), argument);
+}
+
+firn_status firn_registration_enter(firn_invocation *invocation, firn_table_name name,
+                                    const char *metadata_location, const char *dangling,
+                                    firn_error *error) {
+    if (dangling == NULL) {
+        return firn_catalog_register(invocation->catalog, name, metadata_location, error);
+    }
+    return firn_catalog_repoint(invocation->catalog, name, dangling, metadata_location, error);
+}
+
 static void fill_report(firn_invocation *invocation, const char *name,
-                        const firn_table_pointer *pointer, bool acts, bool absent) {
+                        const firn_table_pointer *pointer, const char *dangling, bool acts,
+                        bool absent) {
     firn_report *report = invocation->report;
     firn_section *root = firn_report_root(report);
     const firn_table_metadata *metadata = pointer->metadata;
@@ -48,6 +76,8 @@ static void fill_report(firn_invocation *invocation, const char *name,
     firn_section_add(root, "catalog", "  catalog",
                      firn_cell_text(firn_report_copy(report, catalog)));
     firn_section_add(root, "makes_catalog", NULL, firn_cell_boolean(absent));
+    firn_section_add(root, "replaces", dangling == NULL ? NULL : "  instead of",
+                     firn_cell_text(dangling));
     firn_section_add(root, "metadata_location", "  metadata file",
                      firn_cell_text(firn_report_copy(report, pointer->metadata_location)));
     firn_section_add(root, "location", "  location",
@@ -58,6 +88,11 @@ static void fill_report(firn_invocation *invocation, const char *name,
                      firn_cell_integer(metadata->format_version));
     firn_section_add(root, "snapshot_count", "  snapshots",
                      firn_cell_count((int64_t)metadata->snapshot_count));
+    if (dangling != NULL) {
+        firn_section_line(root, "%s", "");
+        firn_section_line(root, "The file that the catalog names is gone. What was committed after "
+                                "the one that is entered is lost.");
+    }
     if (acts) return;
     firn_section_line(root, "%s", "");
     if (absent) firn_section_line(root, "The catalog file does not exist yet and would be made.");
@@ -78,16 +113,17 @@ firn_status firn_command_catalog_register(firn_invocation *invocation, firn_erro
     firn_table_pointer pointer = {0};
     bool acts = firn_invocation_acts(invocation);
     bool absent = false;
+    const char *dangling = NULL;
     firn_status status = FIRN_OK;
     FIRN_CHECK(read_metadata(invocation, invocation->options->arguments[1], &pointer, error));
     FIRN_CHECK(firn_registration_open(invocation, argument, acts, &absent, error));
-    FIRN_CHECK(check_free(invocation, name, argument, error));
     FIRN_CHECK(firn_invocation_new_report(invocation, error));
-    fill_report(invocation, argument, &pointer, acts, absent);
+    FIRN_CHECK(firn_registration_check_name(invocation, name, argument, &dangling, error));
+    fill_report(invocation, argument, &pointer, dangling, acts, absent);
     FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {
         FIRN_CHECK(
-            firn_catalog_register(invocation->catalog, name, pointer.metadata_location, error));
+            firn_registration_enter(invocation, name, pointer.metadata_location, dangling, error));
         invocation->done = "the table was registered";
     }
 out:

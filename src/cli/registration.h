@@ -7,5 +7,13 @@
 /** Opens the catalog for a table's new name. *absent: the SQLite file does not exist; it is made when the table is entered. */
 firn_status firn_registration_open(firn_invocation *invocation, const char *table, bool acts,
                                    bool *absent, firn_error *error);
+/** A name may only be given anew where what it points at is gone. *dangling: that is so, and this is it (it lives as long as the report); NULL: the name is free. EXISTS. */
+firn_status firn_registration_check_name(firn_invocation *invocation, firn_table_name name,
+                                         const char *argument, const char **dangling,
+                                         firn_error *error);
+/** Points the name at a metadata file, in place of what is gone (`dangling`, nullable). */
+firn_status firn_registration_enter(firn_invocation *invocation, firn_table_name name,
+                                    const char *metadata_location, const char *dangling,
+                                    firn_error *error);
 
 #endif

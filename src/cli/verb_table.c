@@ -177,9 +177,9 @@ const firn_verb firn_verb_table[] = {
      "commits "
      "that failed is told from it by which file was made from which. Where the files can't prove "
      "it "
-     "(two ends of equal standing, a newer file that can't be read) nothing is changed, and the "
-     "exit "
-     "code is 4. An SQLite file that does not exist is made. Without --yes it shows what it would "
+     "(two ends of equal standing, a newer file that can't be read or is gone) nothing is changed, "
+     "and the exit code is 4. An SQLite file that does not exist is made. Without --yes it shows "
+     "what it would "
      "do.",
      firn_command_catalog_recover},
     {"parquet inspect", "FILE", 1, 1, COMMON | PAGES, "show what a Parquet file is made of",

@@ -8,15 +8,9 @@
 /** What is said of a file that was not judged since something else came first. */
 #define NOT_JUDGED "not judged"
 
-/** A hint is a file's name without its ending, or the number of a directory table's version. */
 static bool names_any(const firn_recover_search *search, const char *hint) {
-    size_t length = strlen(hint);
     for (size_t i = 0; i < search->files.count; i++) {
-        const char *name = search->files.items[i].name;
-        if (strncmp(name, hint, length) == 0 && name[length] == '.') return true;
-        if (*name == 'v' && strncmp(name + 1, hint, length) == 0 && name[length + 1] == '.') {
-            return true;
-        }
+        if (firn_recover_means(hint, search->files.items[i].name)) return true;
     }
     return false;
 }
@@ -50,10 +44,10 @@ static firn_status search_folder(firn_recover_search *search, const char *locati
     return out->metadata_location == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
-firn_status firn_recover_find(firn_storage *storage, const char *location, firn_recovery *out,
-                              firn_error *error) {
+firn_status firn_recover_find(firn_storage *storage, const char *location, const char *pointer,
+                              firn_recovery *out, firn_error *error) {
     firn_status status = FIRN_OK;
-    firn_recover_search search = {.storage = storage, .named = firn_map_new()};
+    firn_recover_search search = {.storage = storage, .named = firn_map_new(), .pointer = pointer};
     *out = (firn_recovery){.arena = firn_arena_new()};
     search.arena = out->arena;
     while (strncmp(location, "./", 2) == 0) location += 2;

@@ -24,6 +24,7 @@ typedef struct firn_recover_search {
     FIRN_VECTOR(firn_recover_file) files;
     firn_map *named; /**< names that some file's log has */
     const char *hint;
+    const char *pointer; /**< what a catalog names; NULL */
 } firn_recover_search;
 
 /** Lists and reads the metadata files of `location`. */
@@ -32,6 +33,9 @@ firn_status firn_recover_read(firn_recover_search *search, const char *location,
 /** Says which file is the newest, and a verdict on each. */
 firn_status firn_recover_judge(firn_recover_search *search, const firn_recover_file **newest,
                                firn_error *error);
+
+/** Whether a claim (a hint: a file's name without its ending, or the number of a directory table's version; or a file's name) means a file of this name. */
+bool firn_recover_means(const char *claim, const char *name);
 
 static inline bool firn_recover_is_end(const firn_recover_search *search,
                                        const firn_recover_file *file) {

@@ -1,6 +1,7 @@
 /** Which metadata file is the newest one that was committed, as far as the files themselves can prove it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -242,6 +243,55 @@ static firn_status check_list(const firn_recover_search *search, const firn_reco
         search->folder, newest->name, newest->list);
 }
 
+/* --- what names a file that is gone ---------------------------------------------------------------- */
+
+bool firn_recover_means(const char *claim, const char *name) {
+    size_t length = strlen(claim);
+    if (strcmp(claim, name) == 0) return true;
+    if (strncmp(name, claim, length) == 0 && name[length] == '.') return true;
+    return *name == 'v' && strncmp(name + 1, claim, length) == 0 && name[length + 1] == '.';
+}
+
+/** -1: it doesn't tell. */
+static int64_t version_of_claim(const char *claim) {
+    size_t digits = strspn(claim, "0123456789");
+    if (digits > 0 && digits < 18 && claim[digits] == '\0') return strtoll(claim, NULL, 10);
+    return firn_metadata_location_version(claim) - 1;
+}
+
+/** Each commit counts the version up by one, and what was committed before the newest one is in the chain's log, or older than it. */
+static bool is_older_claim(const chain *c, const char *claim) {
+    int64_t version = version_of_claim(claim);
+    for (size_t i = 0; i < c->names.count; i++) {
+        if (firn_recover_means(claim, c->names.items[i])) return true;
+    }
+    return version >= 0 && version < c->newest->facts.version;
+}
+
+/** Whoever named a file took it for committed: without it the newest one that is left need not be the last. */
+static firn_status check_claim(const chain *c, const char *by, const char *claim,
+                               firn_error *error) {
+    char newest[DESCRIPTION_SIZE];
+    if (claim == NULL || *claim == '\0' || is_older_claim(c, claim)) return FIRN_OK;
+    for (size_t i = 0; i < c->search->files.count; i++) {
+        if (firn_recover_means(claim, c->search->files.items[i].name)) return FIRN_OK;
+    }
+    describe(c->newest, newest);
+    return firn_fail(error, FIRN_UNSAFE,
+                     "%s: %s names %.120s, which is not there; %s is the newest one that is, and "
+                     "what was committed after it would be lost; nothing was changed. Bring the "
+                     "file back, or enter the one that is there with \"firn catalog register NAME "
+                     "%s\"",
+                     c->search->folder, by, claim, newest, c->newest->facts.location);
+}
+
+static firn_status check_claims(const chain *c, firn_error *error) {
+    const char *pointer = c->search->pointer;
+    if (pointer != NULL) pointer = firn_location_file_name(pointer);
+    FIRN_TRY(check_claim(c, "the catalog", pointer, error));
+    return check_claim(c, FIRN_VERSION_HINT, c->search->hint, error);
+}
+
 static firn_status fail_directory(const firn_recover_search *search, const char *name,
                                   firn_error *error) {
     return firn_fail(error, FIRN_UNSUPPORTED,
@@ -275,6 +325,7 @@ static firn_status judge(chain *c, firn_error *error) {
     FIRN_TRY(check_one_table(search, c->newest, error));
     FIRN_TRY(build_chain(c, error));
     FIRN_TRY(judge_all(c, error));
+    FIRN_TRY(check_claims(c, error));
     if (firn_version_of_name(c->newest->name) >= 0) {
         return fail_directory(search, c->newest->name, error);
     }

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -332,18 +333,84 @@ def hint_is_shown(world):
     equal(done["version_hint_names_a_missing_file"], True, "it names none")
 
 
-def dangling(world):
-    """The catalog is there, and its pointer's file is not: it is set to what can be proved."""
-    os.remove(world.current)
-    world.current = world.named(4)
-    os.rename(world.database, world.found)
-    document = world.json()
-    equal(document["preview"], True, "preview")
-    contains(document["replaces"], "00005-")
-    equal(world.json("--yes")["recovered"], True, "done")
-    catalog = SqlCatalog("lost", uri=f"sqlite:///{world.found}", warehouse=f"file://{world.warehouse}")
-    equal(sorted(catalog.load_table("ns.t").scan().to_arrow()["n"].to_pylist()), [0, 1, 2, 3], "rows")
+def hint(world, text):
+    with open(world.path("version-hint.text"), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def rows_of(world, catalog_name="lost"):
+    catalog = SqlCatalog(catalog_name, uri=f"sqlite:///{world.found}", warehouse=f"file://{world.warehouse}")
+    rows = sorted(catalog.load_table("ns.t").scan().to_arrow()["n"].to_pylist())
     catalog.engine.dispose()
+    return rows
+
+
+def hint_names_a_lost_file(world):
+    """The newest file is gone, and the hint tells that there was one: what it had must not be lost without a word."""
+    os.remove(world.current)
+    hint(world, os.path.basename(world.current).removesuffix(".metadata.json"))
+    world.check_unsafe("version-hint.text names 00005-", "which is not there", os.path.basename(world.named(4)), "4 rows", "firn catalog register NAME " + world.named(4))
+    # Who says it by name has it.
+    world.firn("catalog", "register", "ns.t", world.named(4), "--catalog", world.found, "--yes")
+    equal(rows_of(world, "default"), [0, 1, 2, 3], "rows")
+
+
+def hint_of_another_commit_of_the_same_version(world):
+    """One of the two was committed; the hint says that it was the one that is gone."""
+    hint(world, f"00005-{uuid.uuid4()}")
+    world.check_unsafe("version-hint.text names 00005-", "which is not there")
+
+
+def hint_names_the_newest(world):
+    hint(world, os.path.basename(world.current).removesuffix(".metadata.json"))
+    equal(world.check_recovered()["version_hint_names_a_missing_file"], False, "it names one")
+
+
+def hint_is_behind(world):
+    """Writers that know no hint leave it behind, and its file goes when old metadata does."""
+    document = world.read(world.current)
+    oldest = os.path.basename(document["metadata-log"][0]["metadata-file"])
+    hint(world, oldest.removesuffix(".metadata.json"))
+    for name in world.files():
+        if world.path(name) != world.current:
+            os.remove(world.path(name))
+    world.check_recovered()
+
+
+def dangling(world):
+    """The catalog is there, and its pointer's file is not: that one was committed, and what it had is lost unless somebody brings it back."""
+    lost = world.current
+    os.rename(lost, lost + ".kept")
+    os.rename(world.database, world.found)
+    for flags in ([], ["--yes"]):
+        run = world.recover(*flags, code=4)
+        contains(run.stderr, "the catalog names 00005-")
+        contains(run.stderr, "firn catalog register NAME " + world.named(4))
+    os.rename(lost + ".kept", lost)
+    equal(rows_of(world), [0, 1, 2, 3, 4], "rows: the catalog was left alone")
+    # By name it can be entered over what is gone.
+    os.remove(lost)
+    preview = json.loads(world.firn("catalog", "register", "ns.t", world.named(4), "--catalog", world.found, "--json").stdout)
+    contains(preview["replaces"], "00005-")
+    contains(world.firn("catalog", "register", "ns.t", world.named(4), "--catalog", world.found, "--yes").stdout, "is lost")
+    equal(rows_of(world), [0, 1, 2, 3], "rows")
+    contains(world.firn("catalog", "register", "ns.t", world.named(4), "--catalog", world.found, "--yes", code=1).stderr, "already")
+
+
+def catalog_is_behind(world):
+    """A catalog from an old copy names a file that old metadata went with: what came later is there."""
+    os.rename(world.database, world.found)
+    equal(os.path.exists(world.current), True, "the newest file")
+    database = sqlite3.connect(world.found)
+    oldest = world.files()[0]
+    database.execute("UPDATE iceberg_tables SET metadata_location = ?", (f"file://{world.path(oldest)}",))
+    database.commit()
+    database.close()
+    os.remove(world.path(oldest))
+    document = world.json()
+    equal((document["preview"], os.path.basename(document["replaces"])), (True, oldest), "preview")
+    equal(world.json("--yes")["recovered"], True, "done")
+    equal(rows_of(world), world.rows, "rows")
 
 
 def directory_table(world):
@@ -374,7 +441,9 @@ TESTS = [(one_chain, {}), (text_ends_with_the_file, {}), (bare_paths, {"scheme":
          (leftover_within_the_log, {}), (gzipped, {}),
          (truncated_ancestor, {}), (truncated_end, {}), (truncated_sibling, {}), (truncated_current, {}),
          (truncated_leftover, {}), (all_unreadable, {}), (two_tables, {}), (lost_manifest_list, {}), (copied, {}),
-         (circle, {}), (names_itself, {}), (hint_is_shown, {}), (dangling, {}), (directory_table, {}),
+         (circle, {}), (names_itself, {}), (hint_is_shown, {}), (hint_names_a_lost_file, {}),
+         (hint_of_another_commit_of_the_same_version, {}), (hint_names_the_newest, {}), (hint_is_behind, {}), (dangling, {}),
+         (catalog_is_behind, {"properties": TRIMMED, "commits": 9}), (directory_table, {}),
          (nothing_there, {"commits": 1})]
 
 
