@@ -15,6 +15,7 @@ typedef struct firn_audit_entry {
     const firn_live_file *live;
     size_t next; /**< another entry of the same file; SIZE_MAX: none */
     bool goes;
+    bool linked;                 /**< symbolic links or ".." are in its path */
     const firn_data_file *fixed; /**< as it should be; NULL: it is right, or can't be helped */
 } firn_audit_entry;
 

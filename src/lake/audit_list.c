@@ -1,6 +1,9 @@
 /** Which files are live, each once, and which of several entries of a file stays. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "lake/audit_internal.h"
+#include "lake/real_path.h"
 
 /** Everything that may apply to a data file, as positions among the live delete files. */
 static firn_status deletes_of(const firn_auditor *auditor, const firn_manifest_entry *entry,
@@ -72,30 +75,88 @@ static size_t oldest_of(const firn_auditor *auditor, size_t first) {
     return oldest;
 }
 
+/** The oldest entry, or one of the file's own path, since links come and go. */
+static firn_status choose_entry(const firn_auditor *auditor, size_t first, size_t *out,
+                                firn_error *error) {
+    *out = oldest_of(auditor, first);
+    if (!auditor->entries[*out].linked) return FIRN_OK;
+    for (size_t i = first; i != SIZE_MAX; i = auditor->entries[i].next) {
+        bool fits = false;
+        if (auditor->entries[i].linked) continue;
+        firn_arena_clear(auditor->scratch);
+        FIRN_TRY(
+            loses_nothing(auditor, entry_at(auditor, i), entry_at(auditor, *out), &fits, error));
+        if (!fits) continue;
+        *out = i;
+        return FIRN_OK;
+    }
+    return FIRN_OK;
+}
+
+/** Whether two entries of one file have different paths: links lead to it then. */
+static firn_status are_linked(const firn_data_file *a, const firn_data_file *b, bool *out,
+                              firn_error *error) {
+    char *first = firn_location_key(a->path);
+    char *second = firn_location_key(b->path);
+    bool complete = first != NULL && second != NULL;
+    *out = complete && strcmp(first, second) != 0;
+    firn_free(first);
+    firn_free(second);
+    return complete ? FIRN_OK : firn_fail_memory(error);
+}
+
+/** A link may have led elsewhere when its entry was made: then that one is of another file, whose rows are lost if the link is set right again. */
+static bool tell_alike(const firn_data_file *a, const firn_data_file *b) {
+    return a->file_size_in_bytes == b->file_size_in_bytes && a->record_count == b->record_count;
+}
+
 static firn_status tell_double(firn_auditor *auditor, size_t stays, size_t other,
                                firn_error *error) {
     const firn_manifest_entry *kept = entry_at(auditor, stays), *goes = entry_at(auditor, other);
-    bool fixable = false;
+    bool linked = false, fixable = false;
+    FIRN_TRY(are_linked(&kept->file, &goes->file, &linked, error));
+    bool differs = linked && !tell_alike(&kept->file, &goes->file);
     firn_arena_clear(auditor->scratch);
     FIRN_TRY(loses_nothing(auditor, kept, goes, &fixable, error));
+    const char *obstacle = "";
+    if (!fixable) {
+        obstacle = "; delete files apply to one of the entries only: rewrite what is in them";
+    } else if (differs) {
+        obstacle = "; their entries tell of different files, so that a link may have led elsewhere";
+    }
+    fixable = fixable && !differs;
     auditor->entries[other].goes = fixable;
     bool alike = strcmp(kept->file.path, goes->file.path) == 0;
     return firn_audit_add(
         auditor->out, FIRN_AUDIT_DUPLICATE, goes->file.path, fixable, error,
-        "is live twice%s%s: its %lld rows count twice (sequence numbers %lld and %lld)%s",
-        alike ? "" : ", as ", alike ? "" : kept->file.path, (long long)goes->file.record_count,
-        (long long)kept->sequence_number, (long long)goes->sequence_number,
-        fixable ? "" : "; delete files apply to one of the entries only: rewrite what is in them");
+        "is live twice%s%s%s: its %lld rows count twice (sequence numbers %lld and %lld)%s",
+        alike ? "" : ", as ", alike ? "" : kept->file.path,
+        linked ? ", by way of symbolic links" : "", (long long)goes->file.record_count,
+        (long long)kept->sequence_number, (long long)goes->sequence_number, obstacle);
+}
+
+/** What tells the file of an entry from others: where its path leads. Owned by `made` (firn_free), or by others. */
+static firn_status file_key(firn_auditor *auditor, firn_lake_real_paths *paths, size_t index,
+                            const char **out, char **made, firn_error *error) {
+    const char *path = entry_at(auditor, index)->file.path;
+    const char *key = firn_location_key_within(path);
+    *made = key == NULL ? firn_location_key(path) : NULL;
+    if (key == NULL) key = *made;
+    *out = key == NULL || key[0] != '/' ? key : firn_lake_real_path(paths, key);
+    if (*out == NULL) {
+        firn_free(*made);
+        return firn_fail_memory(error);
+    }
+    auditor->entries[index].linked = strcmp(*out, key) != 0;
+    return FIRN_OK;
 }
 
 /** Entries of one file as a chain, the first one in front. */
-static firn_status chain(firn_auditor *auditor, firn_map *seen, size_t *last, size_t index,
-                         firn_error *error) {
-    const char *path = entry_at(auditor, index)->file.path;
-    const char *key = firn_location_key_within(path);
-    char *made = key == NULL ? firn_location_key(path) : NULL;
-    if (key == NULL) key = made;
-    if (key == NULL) return firn_fail_memory(error);
+static firn_status chain(firn_auditor *auditor, firn_lake_real_paths *paths, firn_map *seen,
+                         size_t *last, size_t index, firn_error *error) {
+    const char *key = NULL;
+    char *made = NULL;
+    FIRN_TRY(file_key(auditor, paths, index, &key, &made, error));
     firn_status status = FIRN_OK;
     size_t found = (size_t)(uintptr_t)firn_map_get_text(seen, key);
     if (found == 0) {
@@ -113,28 +174,30 @@ static firn_status chain(firn_auditor *auditor, firn_map *seen, size_t *last, si
 static firn_status group(firn_auditor *auditor, firn_error *error) {
     const firn_live_files *files = &auditor->files;
     firn_status status = FIRN_OK;
+    firn_lake_real_paths paths = {.arena = firn_arena_new()};
     size_t *last = firn_alloc_array(files->data_count + 1, sizeof *last);
     firn_map *seen = firn_map_new();
-    if (last == NULL || seen == NULL) {
+    if (last == NULL || seen == NULL || paths.arena == NULL) {
         status = firn_fail_memory(error);
         goto out;
     }
     for (size_t i = 0; i < files->data_count; i++) {
-        auditor->entries[i] = (firn_audit_entry){&files->data[i], SIZE_MAX, false, NULL};
+        auditor->entries[i] = (firn_audit_entry){.live = &files->data[i], .next = SIZE_MAX};
     }
     for (size_t i = 0; i < files->data_count; i++) {
-        FIRN_CHECK(chain(auditor, seen, last, i, error));
+        FIRN_CHECK(chain(auditor, &paths, seen, last, i, error));
     }
 out:
     firn_map_free(seen);
     firn_free(last);
+    firn_arena_free(paths.arena);
     return status;
 }
 
 static firn_status choose(firn_auditor *auditor, firn_error *error) {
     for (size_t i = 0; i < auditor->listed_count; i++) {
-        size_t first = auditor->heads[i];
-        size_t stays = oldest_of(auditor, first);
+        size_t first = auditor->heads[i], stays = 0;
+        FIRN_TRY(choose_entry(auditor, first, &stays, error));
         auditor->heads[i] = stays;
         for (size_t j = first; j != SIZE_MAX; j = auditor->entries[j].next) {
             if (j != stays) FIRN_TRY(tell_double(auditor, stays, j, error));

@@ -1,10 +1,8 @@
 /* Files that symbolic links give a second name. Hard links are files of their own: they may be copies that are meant. */
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "lake/real_path.h"
 #include "lake/sync_internal.h"
 
 typedef struct same_search {
@@ -13,27 +11,9 @@ typedef struct same_search {
     firn_map *sizes; /* of new files */
     firn_map *
         names; /* resolved path to location: of new files, and of entries that were added through links */
-    const char **resolved;                 /* of new files; NULL: not on the local disk */
-    char folder[PATH_MAX], real[PATH_MAX]; /* the folder that was resolved last */
+    const char **resolved; /* of new files; NULL: not on the local disk */
+    firn_lake_real_paths paths;
 } same_search;
-
-/* The path without links in it; the path itself where there are none, or it can't be told. */
-static const char *resolve(same_search *search, const char *path) {
-    char real[PATH_MAX];
-    size_t length = (size_t)(strrchr(path, '/') - path);
-    if (length == 0 || length >= sizeof search->folder) return path;
-    if (strncmp(search->folder, path, length) != 0 || search->folder[length] != '\0') {
-        memcpy(search->folder, path, length);
-        search->folder[length] = '\0';
-        if (realpath(search->folder, search->real) == NULL) search->folder[0] = '\0';
-    }
-    if (search->folder[0] == '\0') return path;
-    if (readlink(path, real, sizeof real) >= 0) {
-        return realpath(path, real) == NULL ? path : firn_arena_strdup(search->arena, real);
-    }
-    if (strcmp(search->folder, search->real) == 0) return path;
-    return firn_arena_format(search->arena, "%s%s", search->real, path + length);
-}
 
 static firn_status key_of(same_search *search, const char *location, const char **out,
                           firn_error *error) {
@@ -51,7 +31,7 @@ static firn_status note_names(same_search *search, firn_error *error) {
         const char *key = NULL;
         FIRN_TRY(key_of(search, file->location, &key, error));
         if (key[0] != '/') continue;
-        search->resolved[i] = resolve(search, key);
+        search->resolved[i] = firn_lake_real_path(&search->paths, key);
         if (search->resolved[i] == NULL) return firn_fail_memory(error);
         FIRN_TRY(firn_map_set_int(search->sizes, file->size, search, error));
         if (strcmp(search->resolved[i], key) != 0) continue;
@@ -78,7 +58,7 @@ static firn_status find_linked_entries(same_search *search, firn_map *linked, fi
         const char *key = NULL;
         if (entry->removed || (entry->size >= 0 && !same_size)) continue;
         FIRN_TRY(key_of(search, entry->location, &key, error));
-        const char *real = key[0] == '/' ? resolve(search, key) : key;
+        const char *real = key[0] == '/' ? firn_lake_real_path(&search->paths, key) : key;
         if (real == NULL) return firn_fail_memory(error);
         if (strcmp(real, key) == 0) continue;
         const char *location = firn_arena_strdup(search->arena, entry->location);
@@ -120,6 +100,7 @@ firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error) {
     firn_map *linked = firn_map_new();
     search.sizes = firn_map_new();
     search.names = firn_map_new();
+    search.paths.arena = search.arena;
     if (search.arena != NULL) {
         search.resolved = firn_arena_alloc(search.arena, work->new_count, sizeof(const char *));
     }

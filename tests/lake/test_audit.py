@@ -141,6 +141,46 @@ def the_same_file_twice():
     equal([f.path for f in os.scandir(os.path.dirname(path))].count(path), 1, "the file")
 
 
+def the_same_file_by_way_of_links():
+    """Symbolic links of files and folders, and "..", are no second set of the rows; hard links are files of their own."""
+    table = Added(pa.schema([("n", pa.int64())]), [])
+    path = table.write("d/a.parquet", pa.table({"n": [1, 2, 3]}))
+    other = table.write("d/b.parquet", pa.table({"n": [4]}))
+    lake = os.path.join(table.folder, "lake")
+    os.symlink(path, os.path.join(lake, "link.parquet"))
+    os.symlink(os.path.join(lake, "d"), os.path.join(lake, "folder"))
+    os.link(other, os.path.join(lake, "d", "hard.parquet"))
+    # The links come first: all the same it is the entry of the file's own path that stays.
+    table.add(os.path.join(lake, "link.parquet"), os.path.join(lake, "folder", "b.parquet"), os.path.join(lake, "d", "hard.parquet"))
+    table.add(path, other, check_duplicate_files=False)
+    table.add(os.path.join(lake, "folder", "..", "d", "a.parquet"), f"file:{lake}//folder/../d/b.parquet", check_duplicate_files=False)
+    equal(table.count(), 3 * 3 + 3 + 1, "rows before")
+    document = audit(table, code=8)
+    equal((kinds(document), document["data_files"]), (["duplicate"] * 4, 3), "findings, files")
+    check(all("by way of symbolic links" in f["message"] and f["fixable"] for f in document["findings"]), document["findings"])
+    fixed(table)
+    equal(table.count(), 3 + 1 + 1, "rows after")
+    equal(sorted(os.path.relpath(f, lake) for f in table.table().inspect.files()["file_path"].to_pylist()),
+          ["d/a.parquet", "d/b.parquet", "d/hard.parquet"], "files after")
+
+
+def a_link_that_led_elsewhere():
+    """The entry by way of the link tells of another file: which of the two is right is not for firn to say."""
+    table = Added(pa.schema([("n", pa.int64())]), [])
+    old = table.write("old.parquet", pa.table({"n": [1, 2, 3]}))
+    new = table.write("new.parquet", pa.table({"n": list(range(1000))}))
+    link = os.path.join(table.folder, "lake", "latest.parquet")
+    os.symlink(old, link)
+    table.add(link)
+    os.remove(link)
+    os.symlink(new, link)
+    table.add(new)
+    document = audit(table, "--fix", "--yes", code=8)
+    doubles = [f for f in document["findings"] if f["kind"] == "duplicate"]
+    equal([f["fixable"] for f in doubles], [False], "fixable")
+    check("a link may have led elsewhere" in doubles[0]["message"], doubles)
+
+
 def doubled_with_deletes():
     """The oldest entry stays: the deletes that came between apply to it."""
     builder = fx_deletes.Builder()
@@ -467,7 +507,8 @@ def memory_runs_out():
 
 
 if __name__ == "__main__":
-    bugkit.main([a_right_table, an_empty_table, the_same_file_twice, doubled_with_deletes, doubled_in_two_partitions, nulls_and_a_value,
+    bugkit.main([a_right_table, an_empty_table, the_same_file_twice, the_same_file_by_way_of_links,
+                 a_link_that_led_elsewhere, doubled_with_deletes, doubled_in_two_partitions, nulls_and_a_value,
                  no_statistics, a_bucket_that_is_none, transforms_of_time, columns_that_only_paths_have, deletes_that_go_by_partition,
                  bounds_of_one_row_group, wrong_metrics, milliseconds_taken_for_microseconds, row_ids_stay, columns_without_ids,
                  a_mapping_that_lacks_a_column, files_of_other_columns, replaced_and_missing_files, everything_at_once,

@@ -1,0 +1,18 @@
+/** Where symbolic links lead, for many files on the local disk, most of them in the same folders. */
+#ifndef FIRN_LAKE_REAL_PATH_H
+#define FIRN_LAKE_REAL_PATH_H
+
+#include <limits.h>
+
+#include "base/arena.h"
+
+/** Begins as zero but for the arena. */
+typedef struct firn_lake_real_paths {
+    firn_arena *arena;
+    char folder[PATH_MAX], real[PATH_MAX]; /**< the folder that was resolved last */
+} firn_lake_real_paths;
+
+/** The path without symbolic links and ".." in it: in the arena, or `path` itself where it has none, or where that can't be told. `path` is absolute. NULL: memory is out. */
+const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path);
+
+#endif
