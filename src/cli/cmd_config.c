@@ -64,6 +64,7 @@ firn_status firn_command_config_validate(firn_invocation *invocation, firn_error
     const char *path = invocation->options->config;
     if (invocation->options->argument_count > 0) path = invocation->options->arguments[0];
     FIRN_TRY(firn_config_load(path, &invocation->config, error));
+    FIRN_TRY(firn_config_check_lakes(invocation->config, error));
     FIRN_TRY(firn_invocation_new_report(invocation, error));
     firn_section *root = firn_report_root(invocation->report);
     size_t count = firn_config_catalog_count(invocation->config);

@@ -58,6 +58,9 @@ const firn_lake_config *firn_config_lake(const firn_config *config, const char *
 /** The first value under a key, or NULL; `lake` nullable. */
 const char *firn_lake_config_setting(const firn_lake_config *lake, const char *key);
 
+/** INVALID, naming the place, where an entry names a catalog that is neither configured nor can be an SQLite file. */
+firn_status firn_config_check_lakes(const firn_config *config, firn_error *error);
+
 /** The files that were read, the one of highest precedence first. */
 size_t firn_config_file_count(const firn_config *config);
 const char *firn_config_file_at(const firn_config *config, size_t index);

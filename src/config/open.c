@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -107,8 +108,8 @@ static firn_status open_configured(const firn_catalog_config *catalog, const ope
                     request, out, error);
 }
 
-/* ", known are: a, b" for messages; nothing fits when memory is out, and then the list is cut short. */
-static firn_status fail_unknown(const firn_config *config, const char *argument,
+/* The configured names for messages; what doesn't fit when memory is out is cut off. `where`: what says the argument. */
+static firn_status fail_unknown(const firn_config *config, const char *where, const char *argument,
                                 firn_error *error) {
     firn_buffer names = firn_buffer_with_maximum(512);
     for (size_t i = 0; i < config->catalogs.count; i++) {
@@ -126,9 +127,9 @@ static firn_status fail_unknown(const firn_config *config, const char *argument,
                       length, known);
     } else {
         status = firn_fail(error, FIRN_INVALID,
-                           "--catalog %s: neither a configured catalog (configured: %.*s) nor an "
-                           "SQLite file",
-                           argument, length, known);
+                           "%s %s: neither a configured catalog (configured: %.*s) nor an SQLite "
+                           "file",
+                           where, argument, length, known);
     }
     firn_buffer_release(&names);
     return status;
@@ -150,6 +151,24 @@ static bool ends_like_database(const char *argument) {
     return false;
 }
 
+firn_status firn_config_check_lakes(const firn_config *config, firn_error *error) {
+    for (size_t i = 0; i < config->lakes.count; i++) {
+        const firn_lake_config *lake = &config->lakes.items[i]->view;
+        for (size_t j = 0; j < lake->setting_count; j++) {
+            const firn_config_property *setting = &lake->settings[j];
+            if (strcmp(setting->key, "catalog") != 0) continue;
+            const char *name = setting->value;
+            if (firn_config_catalog(config, name) != NULL || strstr(name, "://") != NULL) continue;
+            if (looks_like_file(name) || ends_like_database(name)) continue;
+            char where[512];
+            snprintf(where, sizeof where, "%.300s: lakes.%.100s.catalog:", setting->source,
+                     lake->table);
+            return fail_unknown(config, where, name, error);
+        }
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,
                                      const char *catalog_name, bool read_only, bool create,
                                      firn_storage *storage, firn_catalog **out, firn_error *error) {
@@ -160,7 +179,7 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
         firn_status status = open_configured(catalog, &request, out, error);
         return firn_error_wrap(error, status, "catalog \"%s\"", catalog->name);
     }
-    if (catalog_argument == NULL) return fail_unknown(config, NULL, error);
+    if (catalog_argument == NULL) return fail_unknown(config, NULL, NULL, error);
     if (strncasecmp(catalog_argument, "sqlite", 6) == 0 &&
         strstr(catalog_argument, "://") != NULL) {
         const char *path = NULL;
@@ -174,7 +193,7 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
                          catalog_argument);
     }
     if (!looks_like_file(catalog_argument) && !ends_like_database(catalog_argument)) {
-        return fail_unknown(config, catalog_argument, error);
+        return fail_unknown(config, "--catalog", catalog_argument, error);
     }
     return open_sql(catalog_argument, NULL, NULL, &request, out, error);
 }

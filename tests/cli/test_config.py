@@ -126,6 +126,16 @@ def validate(world):
     world.fails(2, 'bad.yaml line 3: a catalog has no setting "warehose"; the nearest one is '
                 '"warehouse"', "config", "validate", "bad.yaml")
     world.fails(2, "none.yaml", "config", "validate", "none.yaml")
+    # A lake's catalog is a configured one, of whatever file, or an SQLite file.
+    lake = "lakes:\n  a.b:\n    source: {folder: /x}\n    catalog: "
+    world.write("lake.yaml", "catalogs:\n  prod:\n    uri: sqlite:///x.db\n" + lake + "prd\n")
+    world.fails(2, "lake.yaml line 7: lakes.a.b.catalog: prd: neither a configured catalog (configured: prod) nor an SQLite file",
+                "config", "validate", "lake.yaml")
+    for good in ("prod", "PROD", "./prd", "prd.db", "sqlite:///prd"):
+        world.write("lake.yaml", "catalogs:\n  prod:\n    uri: sqlite:///x.db\n" + lake + good + "\n")
+        kit.equal(world.json("config", "validate", "lake.yaml")["valid"], True, f"valid with {good}")
+    world.write("lake.yaml", lake + "prd\n")
+    kit.equal(world.json("config", "validate", "lake.yaml", environment={"FIRN_CATALOG__PRD__URI": "sqlite:///x.db"})["valid"], True, "valid")
     # A mistake in the configuration does not hinder what needs none.
     world.write("firn.yaml", "catalogues: {}\n")
     world.fails(2, 'there is no section "catalogues"', "tables")
