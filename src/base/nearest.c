@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -37,12 +38,16 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return rows[a_length % 3][b_length];
 }
 
-/* A word that begins like a candidate is nearly as good as one that is spelled like it. */
+/* A word that begins like a candidate, or is like its last word, is nearly as good as one that is spelled like it. */
 static size_t score(const char *word, const char *candidate) {
     size_t length = strnlen(word, LONGEST);
     size_t whole = strnlen(candidate, LONGEST);
     size_t best = distance(word, length, candidate, whole) * 2;
-    if (length < 3) return best;
+    const char *last = strrchr(candidate, ' ');
+    if (last != NULL) {
+        best = shorter(best, distance(word, length, last + 1, strnlen(last + 1, LONGEST)) * 2 + 1);
+    }
+    if (length < 3 || !same_letter(word[0], candidate[0])) return best;
     for (size_t begin = length - 1; begin <= length + 1 && begin < whole; begin++) {
         best = shorter(best, distance(word, length, candidate, begin) * 2 + 1);
     }
@@ -58,5 +63,17 @@ const char *firn_nearest(const char *word, const char *const *candidates, size_t
         nearest = candidates[i];
         lowest = found;
     }
-    return nearest;
+    size_t edits = (strnlen(word, LONGEST) + 1) / 3;
+    return lowest / 2 <= edits ? nearest : NULL;
+}
+
+const char *firn_nearest_note(char room[FIRN_NEAREST_NOTE_SIZE], const char *word,
+                              const char *const *candidates, size_t count, const char *before,
+                              const char *after) {
+    const char *nearest = firn_nearest(word, candidates, count);
+    room[0] = '\0';
+    if (nearest == NULL) return room;
+    snprintf(room, FIRN_NEAREST_NOTE_SIZE, "; the nearest one is %s%.100s%s", before, nearest,
+             after);
+    return room;
 }

@@ -102,8 +102,9 @@ firn_status firn_help_append(const firn_verb *verb, firn_buffer *out, firn_error
 static firn_status fail_topic(const char *topic, firn_error *error) {
     const char *names[64];
     for (size_t i = 0; i < firn_verb_count; i++) names[i] = firn_verb_table[i].name;
-    return firn_fail(error, FIRN_INVALID, "there is no verb \"%s\"; the nearest one is %s", topic,
-                     firn_nearest(topic, names, firn_verb_count));
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    return firn_fail(error, FIRN_INVALID, "there is no verb \"%s\"%s", topic,
+                     firn_nearest_note(note, topic, names, firn_verb_count, "", ""));
 }
 
 /* "demo" names every verb whose first word it is. *found tells whether there was one. */

@@ -20,16 +20,13 @@ typedef struct parser {
     size_t word_count;
 } parser;
 
-static const char *nearest_option(const char *name) {
+/* `dashes`: what the option was given with. */
+static firn_status fail_option(const char *dashes, const char *name, firn_error *error) {
     const char *names[MAXIMUM_OPTIONS];
+    char note[FIRN_NEAREST_NOTE_SIZE];
     for (size_t i = 0; i < firn_option_count; i++) names[i] = firn_option_table[i].name;
-    return firn_nearest(name, names, firn_option_count);
-}
-
-static const char *nearest_verb(const char *name) {
-    const char *names[MAXIMUM_VERBS];
-    for (size_t i = 0; i < firn_verb_count; i++) names[i] = firn_verb_table[i].name;
-    return firn_nearest(name, names, firn_verb_count);
+    return firn_fail(error, FIRN_INVALID, "unknown option %s%s%s (see firn help)", dashes, name,
+                     firn_nearest_note(note, name, names, firn_option_count, "--", ""));
 }
 
 static size_t find_option(const char *name, size_t length) {
@@ -178,9 +175,7 @@ static firn_status take_long(parser *state, const char *text, firn_error *error)
     if (index == firn_option_count) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)(length > 63 ? 63 : length), text);
-        return firn_fail(error, FIRN_INVALID,
-                         "unknown option --%s; the nearest one is --%s (see firn help)", name,
-                         nearest_option(name));
+        return fail_option("--", name, error);
     }
     return take_option(state, index, equals == NULL ? NULL : equals + 1, error);
 }
@@ -191,9 +186,7 @@ static firn_status take_letters(parser *state, const char *letters, firn_error *
         size_t index = 0;
         while (index < firn_option_count && firn_option_table[index].letter != *c) index++;
         if (index == firn_option_count) {
-            return firn_fail(error, FIRN_INVALID,
-                             "unknown option -%s; the nearest one is --%s (see firn help)", letters,
-                             nearest_option(letters));
+            return fail_option("-", letters, error);
         }
         FIRN_TRY(take_option(state, index, NULL, error));
     }
@@ -255,24 +248,29 @@ static bool begins_verbs(const char *word, char *list, size_t size) {
 
 static firn_status fail_verb(const parser *state, firn_error *error) {
     const char *first = state->words[0];
+    const char *names[MAXIMUM_VERBS];
     char word[64];
     char verbs[128];
+    char note[FIRN_NEAREST_NOTE_SIZE];
     bool begins = begins_verbs(first, verbs, sizeof verbs);
     if (begins && state->word_count == 1) {
         return firn_fail(error, FIRN_INVALID, "%s is not a verb by itself; there is: %s", first,
                          verbs);
     }
     const char *second = state->word_count > 1 ? state->words[1] : "";
-    snprintf(word, sizeof word, begins ? "%.30s %.30s" : "%.60s", first, second);
-    if (begins || is_planned(first)) {
+    if (begins) {
         return firn_fail(error, FIRN_INVALID,
-                         "%s is not in this version of firn; the nearest verb is %s (firn help "
-                         "lists all)",
-                         word, nearest_verb(word));
+                         "%.30s %.30s is not in this version of firn; there is: %s", first, second,
+                         verbs);
     }
-    return firn_fail(error, FIRN_INVALID,
-                     "unknown verb \"%s\"; the nearest one is %s (firn help lists all)", word,
-                     nearest_verb(word));
+    snprintf(word, sizeof word, "%.60s", first);
+    if (is_planned(first)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "%s is not in this version of firn (firn help lists what is)", word);
+    }
+    for (size_t i = 0; i < firn_verb_count; i++) names[i] = firn_verb_table[i].name;
+    return firn_fail(error, FIRN_INVALID, "unknown verb \"%s\"%s (firn help lists all)", word,
+                     firn_nearest_note(note, word, names, firn_verb_count, "", ""));
 }
 
 static firn_status find_verb(parser *state, const firn_verb **verb, firn_error *error) {

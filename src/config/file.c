@@ -149,9 +149,10 @@ static firn_status read_section(config_file *file, void *context, const yaml_nod
             return firn_config_each_pair(file, value, key, ignore_pair, NULL, error);
         }
     }
-    return firn_fail(
-        error, FIRN_INVALID, "%s line %lu: there is no section \"%s\"; the nearest one is \"%s\"",
-        file->path, firn_config_line(key_node), key, firn_nearest(key, sections, count));
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    return firn_fail(error, FIRN_INVALID, "%s line %lu: there is no section \"%s\"%s", file->path,
+                     firn_config_line(key_node), key,
+                     firn_nearest_note(note, key, sections, count, "\"", "\""));
 }
 
 static firn_status fail_syntax(const char *path, const yaml_parser_t *parser, firn_error *error) {

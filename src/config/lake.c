@@ -121,8 +121,9 @@ static firn_status fail_key(const lake_mapping *mapping, const char *key, const 
                             firn_error *error) {
     const char *names[COUNT_OF(lake_keys) + COUNT_OF(source_keys)];
     for (size_t i = 0; i < mapping->key_count; i++) names[i] = mapping->keys[i].name;
-    return firn_fail(error, FIRN_INVALID, "%s: %s has no key \"%s\"; the nearest one is \"%s\"",
-                     where, mapping->what, key, firn_nearest(key, names, mapping->key_count));
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    return firn_fail(error, FIRN_INVALID, "%s: %s has no key \"%s\"%s", where, mapping->what, key,
+                     firn_nearest_note(note, key, names, mapping->key_count, "\"", "\""));
 }
 
 static firn_status read_pair(firn_config_file *file, void *context, const yaml_node_t *key_node,

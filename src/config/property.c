@@ -81,9 +81,9 @@ firn_status firn_config_check_property(const char *where, const char *key, firn_
         size_t length = strlen(families[i]);
         if (strncmp(key, families[i], length) == 0 && key[length] != '\0') return FIRN_OK;
     }
-    return firn_fail(error, FIRN_INVALID,
-                     "%s: a catalog has no setting \"%s\"; the nearest one is \"%s\"", where, key,
-                     firn_nearest(key, known, sizeof known / sizeof *known));
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    return firn_fail(error, FIRN_INVALID, "%s: a catalog has no setting \"%s\"%s", where, key,
+                     firn_nearest_note(note, key, known, sizeof known / sizeof *known, "\"", "\""));
 }
 
 /* "scheme://user:password@host". */

@@ -8,8 +8,14 @@ def unknown_verbs(world):
     world.fails(2, 'unknown verb "compct"; the nearest one is compact', "compct", "x")
     world.fails(2, 'unknown verb "tabel"; the nearest one is tables', "tabel")
     for verb in ("expire", "maintain", "remove-orphans", "view", "health"):
-        world.fails(2, f"{verb} is not in this version of firn; the nearest verb is ", verb, "a.b")
-    world.fails(2, "catalog rescue is not in this version", "catalog", "rescue", "x")
+        world.fails(2, f"{verb} is not in this version of firn (firn help lists what is)", verb, "a.b")
+    world.fails(2, 'unknown verb "recover"; the nearest one is catalog recover', "recover", "a.b", "./t")
+    world.fails(2, 'unknown verb "merge"; the nearest one is parquet merge', "merge", "x")
+    # Nothing is like these.
+    for verb in ("optimize", "list", "vacuum", "x", "ls", "sink"):
+        world.fails(2, f'unknown verb "{verb}" (firn help lists all)', verb, "a.b")
+    world.fails(2, "unknown option --fancy (see firn help)", "tables", "--fancy")
+    world.fails(2, "catalog rescue is not in this version of firn; there is: catalog register, catalog recover", "catalog", "rescue", "x")
     world.fails(2, "config generate is not in this version", "config", "generate")
     world.fails(2, "there is: config show, config validate", "config")
     world.fails(2, 'unknown verb', "")

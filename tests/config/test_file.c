@@ -129,14 +129,22 @@ static void test_nearest(void **state) {
     assert_string_equal(firn_nearest("compct", words, 3), "compact");
     assert_string_equal(firn_nearest("ocmpact", words, 3), "compact");
     assert_string_equal(firn_nearest("TABLE", words, 3), "tables");
-    assert_string_equal(firn_nearest("", words, 3), "tables");
+    /* What has little to do with any of them. */
+    static const char *const far[] = {"", "x", "optimize", "list", "repack", "cat"};
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        assert_null(firn_nearest(far[i], words, 3));
+    }
     static const char *const options[] = {"ref", "target-file-size-bytes", "yes"};
     assert_string_equal(firn_nearest("targt", options, 3), "target-file-size-bytes");
     assert_null(firn_nearest("x", words, 0));
     char longest[1000];
     memset(longest, 'd', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
-    assert_non_null(firn_nearest(longest, words, 3));
+    assert_null(firn_nearest(longest, words, 3));
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    assert_string_equal(firn_nearest_note(note, "tabels", words, 3, "\"", "\""),
+                        "; the nearest one is \"tables\"");
+    assert_string_equal(firn_nearest_note(note, "optimize", words, 3, "\"", "\""), "");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
