@@ -129,6 +129,21 @@ static size_t number_length(const char *begin) {
     return (size_t)(at - begin);
 }
 
+/* Dates, times and uuids begin like numbers. */
+static bool goes_on(const char *at) {
+    bool joined = *at == '-' || *at == ':';
+    return continues_word(*at) || (joined && continues_word(at[1]));
+}
+
+static firn_status needs_quotes(const parser *p) {
+    int length = (int)strcspn(p->at, " \t\r\n(),'");
+    return firn_fail(p->error, FIRN_INVALID,
+                     FIRN_FILTER_AT "%.*s is no number; text, dates, times and uuids stand in "
+                                    "single quotes: '%.*s'",
+                     position(p), length > 60 ? 60 : length, p->at, length > 60 ? 60 : length,
+                     p->at);
+}
+
 /* *found false: nothing was taken. */
 static firn_status try_literal(parser *p, firn_literal *out, bool *found) {
     skip_spaces(p);
@@ -144,7 +159,7 @@ static firn_status try_literal(parser *p, firn_literal *out, bool *found) {
         size_t length = number_length(p->at);
         *found = length > 0;
         if (!*found) return FIRN_OK;
-        if (continues_word(p->at[length])) return expected(p, "a number");
+        if (goes_on(p->at + length)) return needs_quotes(p);
         const char *text = firn_arena_strndup(p->arena, p->at, length);
         if (text == NULL) return firn_fail_memory(p->error);
         *out = (firn_literal){.kind = FIRN_LITERAL_NUMBER, .text = text, .length = length};

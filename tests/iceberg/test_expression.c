@@ -228,7 +228,15 @@ static void test_errors(void **state) {
         {"int = 5 long = 6", "at character 9: expected AND, OR or the end before \"long = 6\""},
         {"(int = 5", "at character 9: expected ), but it ends here"},
         {"int = 5)", "at character 8: expected AND, OR or the end"},
-        {"int = 5x", "at character 7: expected a number"},
+        {"int = 5x",
+         "at character 7: 5x is no number; text, dates, times and uuids stand in single "
+         "quotes: '5x'"},
+        {"date = 2024-02-03",
+         "at character 8: 2024-02-03 is no number; text, dates, times and uuids "
+         "stand in single quotes: '2024-02-03'"},
+        {"(ts > 2024-02-03T10:00:00)", "single quotes: '2024-02-03T10:00:00'"},
+        {"time in (10:30, '11:00')", "single quotes: '10:30'"},
+        {"date between 2024-02-03 and 2024-02-04", "single quotes: '2024-02-03'"},
         {"int in 5", "at character 8: expected ("},
         {"int in ()", "at character 9: expected a literal"},
         {"int in (1 2)", "at character 11: expected )"},
