@@ -135,8 +135,12 @@ static firn_status print_version(bool json, firn_error *error) {
     return status;
 }
 
-/* Usage on standard error: nothing was asked for. */
-static int run_nothing(void) {
+/* Usage on standard error: nothing was asked for. A program is told what it lacks. */
+static int run_nothing(bool json, firn_error *error) {
+    if (json) {
+        firn_fail(error, FIRN_INVALID, "no verb is named (firn help lists all)");
+        return fail(NULL, true, FIRN_INVALID, error);
+    }
     firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
     if (firn_help_append(NULL, &text, NULL) == FIRN_OK) {
         fwrite(text.data, 1, text.size, stderr);
@@ -170,7 +174,7 @@ int firn_cli_main(int argc, char *const *argv, firn_cli_storage open_storage) {
         firn_log_set_level(options.verbose > 1 ? FIRN_LOG_DEBUG : FIRN_LOG_INFO);
     }
     if (!options.version && !options.help) {
-        return verb == NULL ? run_nothing() : run_verb(verb, &options, open_storage);
+        return verb == NULL ? run_nothing(json, &error) : run_verb(verb, &options, open_storage);
     }
     status = options.version ? print_version(json, &error) : print_help(verb, &error);
     return status == FIRN_OK ? 0 : fail(NULL, false, status, &error);

@@ -21,6 +21,17 @@ def unknown_verbs(world):
     world.fails(2, 'unknown verb', "")
 
 
+def no_verb(world):
+    """Usage for people, a document for programs."""
+    for words in (["--json"], ["--json", "--"], ["--catalog", "x", "--json"]):
+        done = world.firn(*words, expect=2)
+        error = json.loads(done.stdout)["error"]
+        kit.equal((error["code"], error["exit_code"], error["message"]), ("INVALID", 2, "no verb is named (firn help lists all)"), "error")
+        kit.equal(done.stderr, "firn: no verb is named (firn help lists all)\n", "standard error")
+    done = world.firn("--", "--json", expect=2)
+    kit.contains(done.stderr, "unknown verb")
+
+
 def unknown_options(world):
     world.fails(2, "unknown option --jsn; the nearest one is --json", "tables", "--jsn")
     world.fails(2, "unknown option --target-file; the nearest one is --target-file-size-bytes", "--target-file=1",
@@ -96,4 +107,4 @@ def paths_and_names(world):
     world.fails(2, "an SQLite catalog is named sqlite:///", "tables", "--catalog", "sqlite://x")
 
 
-kit.main(unknown_verbs, unknown_options, values, arguments, options_stand_anywhere, paths_and_names)
+kit.main(unknown_verbs, no_verb, unknown_options, values, arguments, options_stand_anywhere, paths_and_names)
