@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/lake_report.h"
+#include "cli/progress.h"
 #include "lake/sync.h"
 
 /* What a run on one table was asked to do. Text is borrowed from the command line and the configuration. */
@@ -255,9 +256,15 @@ static firn_status run_request(firn_invocation *invocation, const lake_request *
         FIRN_TRY(firn_table_name_parse(request->table, namespace_name, &name, error));
     }
     FIRN_TRY(open_catalog(invocation, request, acts, &catalog, error));
+    firn_progress progress;
+    firn_sync_options options = request->options;
+    firn_progress_begin(&progress, NULL, 0,
+                        !invocation->options->no_progress && !invocation->options->json);
+    options.progress = (firn_sync_progress){firn_progress_tell, &progress};
     firn_status status =
         firn_sync_run(catalog, invocation->storage, name, request->table,
-                      find_warehouse(invocation, request), &request->options, acts, &result, error);
+                      find_warehouse(invocation, request), &options, acts, &result, error);
+    firn_progress_end(&progress);
     if (result.created || result.commits.count > 0) {
         invocation->done = "files were added to the table";
     }

@@ -39,16 +39,32 @@ static void print_line(const firn_progress *progress, int64_t done, int64_t now)
     fflush(stderr);
 }
 
+/* Only one thread prints; the others go on with their work. */
+static bool is_due(firn_progress *progress, int64_t now) {
+    int_fast64_t printed = atomic_load(&progress->printed_ns);
+    if (now - printed < INTERVAL_NS) return false;
+    return atomic_compare_exchange_strong(&progress->printed_ns, &printed, now);
+}
+
 void firn_progress_advance(void *context, int64_t bytes) {
     firn_progress *progress = context;
     if (!progress->shown) return;
     int64_t done = (int64_t)atomic_fetch_add(&progress->done_bytes, bytes) + bytes;
     int64_t now = firn_clock_monotonic_ns();
-    int_fast64_t printed = atomic_load(&progress->printed_ns);
-    if (now - printed < INTERVAL_NS) return;
-    /* Only one thread prints; the others go on with their work. */
-    if (!atomic_compare_exchange_strong(&progress->printed_ns, &printed, now)) return;
-    print_line(progress, done, now);
+    if (is_due(progress, now)) print_line(progress, done, now);
+}
+
+void firn_progress_tell(void *context, const char *activity, size_t done, size_t total) {
+    firn_progress *progress = context;
+    char done_text[FIRN_FORMAT_SIZE];
+    char total_text[FIRN_FORMAT_SIZE];
+    if (!progress->shown || !is_due(progress, firn_clock_monotonic_ns())) return;
+    double share = total > 0 && done < total ? (double)done / (double)total : 1.0;
+    firn_format_count((int64_t)done, done_text);
+    firn_format_count((int64_t)total, total_text);
+    fprintf(stderr, ERASE_LINE "%s %3d %%  %s of %s files", activity, (int)(share * 100.0),
+            done_text, total_text);
+    fflush(stderr);
 }
 
 void firn_progress_end(firn_progress *progress) {

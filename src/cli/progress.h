@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct firn_progress {
@@ -20,6 +21,8 @@ void firn_progress_begin(firn_progress *progress, const char *activity, int64_t 
                          bool wanted);
 /** Counts `bytes` more; prints at most some times a second. For any thread; `context` is the progress. */
 void firn_progress_advance(void *context, int64_t bytes);
+/** Says how far an activity has come that counts files, whatever bytes were counted; prints as rarely. `context` is the progress. */
+void firn_progress_tell(void *context, const char *activity, size_t done, size_t total);
 /** Takes the line away. */
 void firn_progress_end(firn_progress *progress);
 

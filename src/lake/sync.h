@@ -19,6 +19,13 @@ typedef enum firn_lake_policy {
     FIRN_LAKE_DELETE
 } firn_lake_policy;
 
+/** Is told how far a run has come, from the thread that runs it, for each file. */
+typedef struct firn_sync_progress {
+    /** `done` of `total` files; NULL: nobody listens. */
+    void (*tell)(void *context, const char *activity, size_t done, size_t total);
+    void *context;
+} firn_sync_progress;
+
 typedef struct firn_sync_options {
     firn_lake_source source;
     const char *ref; /**< NULL: main */
@@ -41,6 +48,7 @@ typedef struct firn_sync_options {
     bool
         force; /**< on_missing DELETE: also where most of what was added is gone; a partial ledger (lake/ledger.h) is taken for a whole one */
     int64_t memory_bytes, lock_timeout_ms;
+    firn_sync_progress progress;
     firn_pool *pool;
 } firn_sync_options;
 

@@ -113,6 +113,8 @@ static firn_status add_entry(void *context, const firn_lake_footer *footer, firn
     const firn_sync_fact *fact = &work->facts[footer->index];
     firn_data_file file = {0};
     if (fact->state != FIRN_SYNC_PENDING) return FIRN_OK;
+    firn_sync_tell(work, "adding files", work->result->files_added + run->entries.count,
+                   work->new_count);
     FIRN_TRY(firn_cancel_check(error));
     firn_status status = firn_sync_entry(work, footer, run->scratch, &file, error);
     if (status == FIRN_OK) status = firn_manifest_batch_add(run->manifests, &file, error);

@@ -5,17 +5,6 @@
 
 /* --- what is new ------------------------------------------------------------------------------- */
 
-static bool is_pending_unit(const firn_sync_work *work, const firn_lake_unit *unit,
-                            size_t new_files) {
-    if (new_files > 0) return true;
-    if (unit->file_count > 0 || unit->rows <= 0) return false;
-    /* A unit of rows without files is wrong, and has to be told, unless they were taken out. */
-    const firn_ledger *ledger = work->ledger;
-    return ledger == NULL || (!firn_ledger_has_unit(ledger, unit->name) &&
-                              firn_ledger_removed_of(ledger, unit->name).files == 0 &&
-                              firn_ledger_removed_of(ledger, NULL).files == 0);
-}
-
 static void take_file(firn_sync_work *work, const firn_lake_file *file) {
     work->facts[work->file_count].state = FIRN_SYNC_LATER;
     work->files[work->file_count++] = *file;
@@ -32,7 +21,7 @@ static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn
             size_t index = unit->first_file + j;
             if (classes[index] == FIRN_SYNC_NEW_FILE) take_file(work, &listing->files[index]);
         }
-        if (!is_pending_unit(work, unit, work->file_count - first)) {
+        if (work->file_count == first) {
             work->result->units_known++;
             FIRN_TRY(firn_sync_compare_unit(work, classes, unit, error));
             continue;
@@ -159,11 +148,33 @@ firn_status firn_sync_cut_batches(firn_sync_work *work, firn_error *error) {
     return FIRN_OK;
 }
 
-firn_status firn_sync_visit(const firn_sync_work *work, firn_lake_footer_visitor visit,
-                            void *context, firn_error *error) {
+/* --- looking at them --------------------------------------------------------------------------- */
+
+typedef struct told_visit {
+    const firn_sync_work *work;
+    const char *activity;
+    firn_lake_footer_visitor visit;
+    void *context;
+    size_t done, total;
+} told_visit;
+
+static firn_status visit_and_tell(void *context, const firn_lake_footer *footer,
+                                  firn_error *error) {
+    told_visit *told = context;
+    firn_sync_tell(told->work, told->activity, ++told->done, told->total);
+    return told->visit(told->context, footer, error);
+}
+
+firn_status firn_sync_visit(const firn_sync_work *work, const char *activity,
+                            firn_lake_footer_visitor visit, void *context, firn_error *error) {
     size_t overwrites = work->file_count - work->first_overwrite;
+    told_visit told = {.work = work,
+                       .activity = activity,
+                       .visit = visit,
+                       .context = context,
+                       .total = work->new_count + overwrites};
     FIRN_TRY(
-        firn_lake_footers_visit(work->footers, 0, work->new_count, visit, context, error));
-    return firn_lake_footers_visit(work->footers, work->first_overwrite, overwrites, visit, context,
-                                   error);
+        firn_lake_footers_visit(work->footers, 0, work->new_count, visit_and_tell, &told, error));
+    return firn_lake_footers_visit(work->footers, work->first_overwrite, overwrites, visit_and_tell,
+                                   &told, error);
 }

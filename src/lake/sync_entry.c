@@ -102,7 +102,7 @@ static firn_status prove(void *context, const firn_lake_footer *footer, firn_err
 firn_status firn_sync_prove(firn_sync_work *work, firn_error *error) {
     proving run = {work, firn_arena_new()};
     if (run.arena == NULL) return firn_fail_memory(error);
-    firn_status status = firn_sync_visit(work, prove, &run, error);
+    firn_status status = firn_sync_visit(work, "proving partitions", prove, &run, error);
     firn_arena_free(run.arena);
     return status;
 }

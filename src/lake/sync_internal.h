@@ -149,9 +149,9 @@ firn_status firn_sync_choose_again(firn_sync_work *work, bool *again, firn_error
 /** Whether the unit waits as a whole, with --skip-bad. */
 bool firn_sync_has_bad_file(const firn_sync_work *work, const firn_sync_unit *unit);
 firn_status firn_sync_cut_batches(firn_sync_work *work, firn_error *error);
-/** Visits the footers of chosen files, and of those that overwrite. */
-firn_status firn_sync_visit(const firn_sync_work *work, firn_lake_footer_visitor visit,
-                            void *context, firn_error *error);
+/** Visits the footers of chosen files, and of those that overwrite; `activity` is what is told of it. */
+firn_status firn_sync_visit(const firn_sync_work *work, const char *activity,
+                            firn_lake_footer_visitor visit, void *context, firn_error *error);
 
 /* sync_plan.c */
 /** Loads the ledger, with what is adopted. */
@@ -173,8 +173,9 @@ firn_status firn_sync_copy_entry(firn_sync_work *work, const firn_ledger_entry *
 /* sync_units.c */
 /** What a unit's files add up to. */
 typedef struct firn_sync_unit_rows {
-    int64_t in;   /**< of listed files, as they are once the policies acted */
-    int64_t gone; /**< of files that were taken out, or that the source has no more, as they were added */
+    int64_t in; /**< of listed files, as they are once the policies acted */
+    int64_t
+        gone; /**< of files that were taken out, or that the source has no more, as they were added */
     size_t files_gone;
     bool in_known, gone_known;
 } firn_sync_unit_rows;
@@ -270,6 +271,12 @@ firn_status firn_sync_find_snapshots(firn_sync_work *work, firn_error *error);
 /** Fails for replaced and missing files whose policy is error, or acts on those of the other policies, in one commit. */
 firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error);
 firn_status firn_sync_apply_policies(firn_sync_work *work, firn_error *error);
+
+static inline void firn_sync_tell(const firn_sync_work *work, const char *activity, size_t done,
+                                  size_t total) {
+    const firn_sync_progress *progress = &work->options->progress;
+    if (progress->tell != NULL) progress->tell(progress->context, activity, done, total);
+}
 
 static inline size_t firn_sync_memory(const firn_sync_work *work, unsigned parts) {
     return (size_t)work->options->memory_bytes / parts;

@@ -138,7 +138,7 @@ static firn_status unite(firn_sync_work *work, firn_error *error) {
         metadata == NULL ? NULL : metadata->schema, metadata == NULL ? 0 : metadata->last_column_id,
         metadata == NULL ? new_format_version(work) : metadata->format_version, before,
         &work->schemas, error));
-    return firn_sync_visit(work, add_columns, work, error);
+    return firn_sync_visit(work, "reading footers", add_columns, work, error);
 }
 
 /* --- a new table's layout ---------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static firn_status plan_new_table(firn_sync_work *work, firn_error *error) {
     json_t *spec = NULL;
     FIRN_TRY(schema_so_far(work, &seen.schema, error));
     FIRN_TRY(make_mapping(work, seen.schema, NULL, error));
-    FIRN_TRY(firn_sync_visit(work, observe, &seen, error));
+    FIRN_TRY(firn_sync_visit(work, "finding partitions", observe, &seen, error));
     FIRN_TRY(as_blocked(add_path_columns(work, error), error));
     FIRN_TRY(schema_so_far(work, &seen.schema, error));
     FIRN_TRY(make_mapping(work, seen.schema, NULL, error));

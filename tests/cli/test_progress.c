@@ -24,6 +24,21 @@ static void run(int descriptor, bool wanted) {
     close(before);
 }
 
+/* Counts files, with standard error at `descriptor`; what comes soon after another line is not shown. */
+static void tell(int descriptor) {
+    int before = dup(STDERR_FILENO);
+    assert_true(before >= 0);
+    assert_true(dup2(descriptor, STDERR_FILENO) >= 0);
+    firn_progress progress;
+    firn_progress_begin(&progress, NULL, 0, true);
+    usleep(200000);
+    firn_progress_tell(&progress, "reading footers", 1, 4);
+    firn_progress_tell(&progress, "reading footers", 2, 4);
+    firn_progress_end(&progress);
+    assert_true(dup2(before, STDERR_FILENO) >= 0);
+    close(before);
+}
+
 static size_t read_some(int descriptor, char *text, size_t size) {
     assert_int_equal(fcntl(descriptor, F_SETFL, O_NONBLOCK), 0);
     ssize_t length = read(descriptor, text, size - 1);
@@ -60,6 +75,10 @@ static void test_terminal(void **state) {
     read_until(terminal, "B/s\r\033[K", text, sizeof text);
     assert_non_null(strstr(text, "compacting  50 %  1.0 KB of 2.0 KB, "));
     assert_true(ends_with(text, "B/s\r\033[K"));
+    tell(inner);
+    read_until(terminal, "files\r\033[K", text, sizeof text);
+    assert_non_null(strstr(text, "reading footers  25 %  1 of 4 files"));
+    assert_null(strstr(text, "2 of 4"));
     run(inner, false);
     assert_int_equal(read_some(terminal, text, sizeof text), 0);
     setenv("TERM", "dumb", 1);
