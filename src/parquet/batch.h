@@ -6,6 +6,8 @@
 #ifndef FIRN_PARQUET_BATCH_H
 #define FIRN_PARQUET_BATCH_H
 
+#include <stdbool.h>
+
 #include "base/slice.h"
 #include "parquet/types.h"
 
@@ -18,6 +20,8 @@ typedef struct firn_parquet_values {
     const uint8_t *
         fixed; /**< count × width bytes, little-endian as in PLAIN; BOOLEAN one byte each, 0 or 1 */
     const firn_slice *slices; /**< BYTE_ARRAY only */
+    bool
+        slices_are_plain; /**< the slices lie one behind the other, each with its length in front, as in PLAIN */
 } firn_parquet_values;
 
 typedef struct firn_parquet_batch {

@@ -70,10 +70,38 @@ firn_status firn_parquet_encode_plain(const firn_parquet_values *values, size_t 
     return FIRN_OK;
 }
 
+/* Neighbours of a dictionary's body that are wanted in its order: they move together, lengths and all. */
+typedef struct body_run {
+    const uint8_t *from;
+    size_t size, count;
+} body_run;
+
+static body_run run_at(const firn_slice *slices, const uint32_t *indices, size_t most) {
+    size_t count = 1;
+    while (count < most && indices[count] == indices[0] + count) count++;
+    const uint8_t *from = slices[indices[0]].data - 4;
+    firn_slice last = slices[indices[count - 1]];
+    return (body_run){from, (size_t)(last.data + last.size - from), count};
+}
+
+/* A dictionary in which hardly an entry is used twice comes out in long runs. */
+static firn_status gather_body(const firn_slice *slices, const uint32_t *indices, size_t count,
+                               firn_buffer *out, firn_error *error) {
+    for (size_t i = 0; i < count;) {
+        body_run run = run_at(slices, indices + i, count - i);
+        FIRN_TRY(firn_buffer_append(out, run.from, run.size, error));
+        i += run.count;
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_parquet_encode_plain_indexed(const firn_parquet_values *values,
                                               const uint32_t *indices, size_t count,
                                               firn_buffer *out, firn_error *error) {
     if (count == 0) return FIRN_OK;
+    if (values->type == FIRN_PARQUET_BYTE_ARRAY && values->slices_are_plain) {
+        return gather_body(values->slices, indices, count, out, error);
+    }
     if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
         FIRN_TRY(reserve_slices(values->slices, indices, count, out, error));
         uint8_t *to = out->data + out->size;

@@ -52,6 +52,7 @@ firn_status firn_parquet_load_dictionary(firn_parquet_chunk_reader *reader, bool
     }
     FIRN_TRY(firn_parquet_decode_plain(body, (size_t)header->num_values, &reader->dictionary_store,
                                        &reader->dictionary, error));
+    reader->dictionary.slices_are_plain = true;
     reader->has_dictionary = true;
     reader->dictionary_id = new_dictionary_id();
     return FIRN_OK;
