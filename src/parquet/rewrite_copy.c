@@ -301,6 +301,30 @@ static bool dictionary_is_sound(const firn_parquet_rewriter *rewriter,
     return (size_t)dictionary->header.uncompressed_size == value_count * width;
 }
 
+/* Whether all data pages hold indices, as far as the footer tells. */
+static bool all_pages_are_indices(const firn_parquet_column_chunk *chunk) {
+    for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
+        const firn_parquet_page_encoding_stats *stats = &chunk->encoding_stats[i];
+        if (stats->page_type == FIRN_PARQUET_DICTIONARY_PAGE || stats->count <= 0) continue;
+        if (!firn_parquet_is_dictionary_encoding(stats->encoding)) return false;
+    }
+    return chunk->encoding_stats_count > 0;
+}
+
+/* Where values are known to be more than entries some entry comes twice, and no page need be decoded to see it. */
+static firn_status may_be_sequence(firn_parquet_rewriter *rewriter, bool *may, firn_error *error) {
+    const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
+    const firn_parquet_statistics *statistics = &chunk->statistics;
+    FIRN_TRY(firn_parquet_chunk_reader_load_dictionary(rewriter->reader, error));
+    int64_t nulls = statistics->has_null_count ? statistics->null_count : 0;
+    bool nulls_known = statistics->has_null_count || rewriter->input->maximum_definition_level == 0;
+    nulls_known = nulls_known && nulls >= 0 && nulls <= chunk->num_values;
+    int64_t entries =
+        firn_parquet_chunk_reader_dictionary_page(rewriter->reader)->header.num_values;
+    *may = !nulls_known || !all_pages_are_indices(chunk) || chunk->num_values - nulls <= entries;
+    return FIRN_OK;
+}
+
 static firn_status gather_pages(firn_parquet_rewriter *rewriter, firn_parquet_part *part,
                                 bool *fits, int64_t *bytes, const firn_parquet_page **next,
                                 firn_error *error) {
@@ -326,6 +350,8 @@ firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *
     *moved = false;
     *next = NULL;
     firn_parquet_chunk_reader_leave_dictionary(rewriter->reader);
+    FIRN_TRY(may_be_sequence(rewriter, moved, error));
+    if (!*moved) return FIRN_OK;
     FIRN_TRY(gather_pages(rewriter, &part, moved, &bytes, next, error));
     const firn_parquet_page *dictionary =
         firn_parquet_chunk_reader_dictionary_page(rewriter->reader);
