@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/read_at.h"
+#include "base/threads.h"
 #include "codec/codec.h"
 
 typedef struct firn_avro_writer firn_avro_writer;
@@ -27,6 +28,9 @@ firn_status firn_avro_writer_new(firn_slice schema, const firn_avro_write_option
                                  firn_error *error);
 void firn_avro_writer_free(firn_avro_writer *writer);
 
+/** Before the first record: blocks are compressed by the pool (borrowed), a few at a time. The writer's size then counts those that wait uncompressed. */
+void firn_avro_writer_use_pool(firn_avro_writer *writer, firn_pool *pool);
+
 /**
  * A header entry, copied, in the order of the calls; INVALID once the header is written. Keys
  * beginning with "avro." are taken.
@@ -37,7 +41,7 @@ firn_status firn_avro_writer_set_metadata(firn_avro_writer *writer, const char *
 /** One record, encoded (encode.h). */
 firn_status firn_avro_writer_add(firn_avro_writer *writer, firn_slice record, firn_error *error);
 
-/** Bytes written, and those of the open block before compression. */
+/** Bytes written, and those of blocks that are not, before compression. */
 uint64_t firn_avro_writer_size(const firn_avro_writer *writer);
 int64_t firn_avro_writer_count(const firn_avro_writer *writer);
 

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/read_at.h"
+#include "base/threads.h"
 #include "iceberg/metadata.h"
 
 typedef enum firn_content {
@@ -161,6 +162,8 @@ firn_status firn_manifest_writer_new(const firn_table_metadata *metadata,
                                      int64_t snapshot_id, firn_manifest_writer **out,
                                      firn_error *error);
 void firn_manifest_writer_free(firn_manifest_writer *writer);
+/** Before the first entry: the pool (borrowed) compresses, a few blocks at a time. */
+void firn_manifest_writer_use_pool(firn_manifest_writer *writer, firn_pool *pool);
 /**
  * ADDED and DELETED entries get the writer's snapshot id, EXISTING ones keep theirs and must have
  * it. ADDED entries are written with null sequence numbers and first row id (to be inherited), but

@@ -158,6 +158,10 @@ void firn_manifest_writer_free(firn_manifest_writer *writer) {
     firn_free(writer);
 }
 
+void firn_manifest_writer_use_pool(firn_manifest_writer *writer, firn_pool *pool) {
+    firn_avro_writer_use_pool(writer->avro, pool);
+}
+
 /**
  * Who added a file, or took it away, is the writer's snapshot; EXISTING entries keep what they
  * have.

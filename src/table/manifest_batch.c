@@ -8,6 +8,7 @@
 
 struct firn_manifest_batch {
     firn_table *table;
+    firn_pool *pool; /* NULL: none */
     firn_record_sorter *sorter;
     firn_arena *arena; /* of what was written */
     FIRN_VECTOR(firn_manifest_file) manifests;
@@ -57,6 +58,10 @@ void firn_manifest_batch_free(firn_manifest_batch *batch) {
     firn_free(batch);
 }
 
+void firn_manifest_batch_use_pool(firn_manifest_batch *batch, firn_pool *pool) {
+    batch->pool = pool;
+}
+
 static firn_status add_up(int64_t *total, int64_t more, const char *what,
                           const firn_data_file *file, firn_error *error) {
     if (more >= 0 && !__builtin_add_overflow(*total, more, total)) return FIRN_OK;
@@ -101,8 +106,10 @@ static firn_status begin_manifest(writing *w, int32_t spec_id, firn_error *error
                          table->display_name, spec_id);
     }
     w->spec_id = spec_id;
-    return firn_manifest_writer_new(table->metadata, spec, false, w->batch->added.snapshot_id,
-                                    &w->writer, error);
+    FIRN_TRY(firn_manifest_writer_new(table->metadata, spec, false, w->batch->added.snapshot_id,
+                                      &w->writer, error));
+    firn_manifest_writer_use_pool(w->writer, w->batch->pool);
+    return FIRN_OK;
 }
 
 /** Files come in order, so those of a partition follow each other. */

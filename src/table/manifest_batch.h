@@ -15,6 +15,9 @@ firn_status firn_manifest_batch_new(firn_table *table, size_t memory_bytes,
 /** NULL is allowed. Files stay: they are the journal's. */
 void firn_manifest_batch_free(firn_manifest_batch *batch);
 
+/** The pool (borrowed until the batch is finished) that compresses; without one the calling thread does. */
+void firn_manifest_batch_use_pool(firn_manifest_batch *batch, firn_pool *pool);
+
 /** Adds a data file, which is copied; its spec_id says which spec. */
 firn_status firn_manifest_batch_add(firn_manifest_batch *batch, const firn_data_file *file,
                                     firn_error *error);

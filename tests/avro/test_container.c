@@ -230,27 +230,33 @@ static int free_datums(void **state) {
     return 0;
 }
 
-/* The three rows, packed by the writer under test. */
-static firn_status write_rows(firn_codec codec, size_t block_bytes, firn_buffer *out,
-                              firn_error *error) {
+/* The three rows, again and again, packed by the writer under test. */
+static firn_status write_rows_with(firn_pool *pool, firn_codec codec, size_t block_bytes,
+                                   size_t count, firn_buffer *out, firn_error *error) {
     firn_avro_write_options options = {codec, FIRN_CODEC_LEVEL_DEFAULT, block_bytes};
     firn_write_to to = firn_avro_to_buffer(out);
     firn_avro_writer *writer = NULL;
     firn_status status;
     uint64_t size = 0;
     FIRN_CHECK(firn_avro_writer_new(firn_slice_text(row_schema), &options, &to, &writer, error));
+    firn_avro_writer_use_pool(writer, pool);
     FIRN_CHECK(firn_avro_writer_set_metadata(writer, "my-key", firn_slice_text("my value"), error));
-    for (size_t i = 0; i < 3; i++) {
-        firn_slice datum = firn_slice_of(datums[i].data, datums[i].size);
+    for (size_t i = 0; i < count; i++) {
+        firn_slice datum = firn_slice_of(datums[i % 3].data, datums[i % 3].size);
         FIRN_CHECK(firn_avro_writer_add(writer, datum, error));
     }
     FIRN_CHECK(firn_avro_writer_finish(writer, &size, error));
     assert_int_equal(size, out->size);
     assert_int_equal(size, firn_avro_writer_size(writer));
-    assert_int_equal(firn_avro_writer_count(writer), 3);
+    assert_int_equal(firn_avro_writer_count(writer), count);
 out:
     firn_avro_writer_free(writer);
     return status;
+}
+
+static firn_status write_rows(firn_codec codec, size_t block_bytes, firn_buffer *out,
+                              firn_error *error) {
+    return write_rows_with(NULL, codec, block_bytes, 3, out, error);
 }
 
 static const firn_codec codecs[] = {FIRN_CODEC_UNCOMPRESSED, FIRN_CODEC_DEFLATE, FIRN_CODEC_SNAPPY,
@@ -277,6 +283,45 @@ static void test_round_trip(void **state) {
         assert_false(firn_avro_reader_metadata(reader, "absent", &value));
         firn_avro_reader_free(reader);
         firn_buffer_release(&out);
+    }
+}
+
+/* The header ends with the marker, and so does the file. */
+static void forget_marker(firn_buffer *file) {
+    uint8_t marker[16];
+    memcpy(marker, file->data + file->size - sizeof marker, sizeof marker);
+    for (size_t i = 0; i + sizeof marker <= file->size; i++) {
+        if (memcmp(file->data + i, marker, sizeof marker) == 0) {
+            memset(file->data + i, 0, sizeof marker);
+        }
+    }
+}
+
+/* What the blocks are does not depend on who compresses them. */
+static void test_pool(void **state) {
+    (void)state;
+    firn_error error;
+    for (size_t i = 0; i < 16; i++) {
+        firn_codec codec = codecs[i % 4];
+        size_t rows = i < 4 ? 3 : 100 * i;
+        firn_buffer alone = firn_buffer_with_maximum(1 << 20);
+        check_ok(write_rows_with(NULL, codec, 1000, rows, &alone, &error), &error);
+        forget_marker(&alone);
+        for (size_t threads = 1; threads <= 3; threads++) {
+            firn_buffer out = firn_buffer_with_maximum(1 << 20);
+            firn_pool *pool = NULL;
+            check_ok(firn_pool_new(threads, &pool, &error), &error);
+            check_ok(write_rows_with(pool, codec, 1000, rows, &out, &error), &error);
+            firn_pool_free(pool);
+            if (rows == 3) {
+                check_ok(read_rows(firn_buffer_slice(&out), false, &error), &error);
+            }
+            forget_marker(&out);
+            assert_int_equal(out.size, alone.size);
+            assert_memory_equal(out.data, alone.data, out.size);
+            firn_buffer_release(&out);
+        }
+        firn_buffer_release(&alone);
     }
 }
 
@@ -404,6 +449,7 @@ int main(void) {
         cmocka_unit_test(test_fixture_file),   cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_allocations),    cmocka_unit_test(test_writer_refuses),
         cmocka_unit_test(test_codecs_by_name), cmocka_unit_test(test_resolution),
+        cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, make_datums, free_datums);
 }
