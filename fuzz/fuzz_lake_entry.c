@@ -73,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     firn_schema_union *schemas = NULL;
     firn_error error = {0};
     firn_json_setup();
-    if (firn_parquet_file_open_footer(&source, firn_slice_of(data, size), &file, &error) !=
-        FIRN_OK) {
+    if (firn_parquet_file_open_footer(&source, firn_slice_of(data, size), NULL, NULL, &file,
+                                      &error) != FIRN_OK) {
         return 0;
     }
     firn_arena *arena = firn_arena_new();

@@ -10,7 +10,7 @@
 #include "base/cancel.h"
 
 /* Large enough that handing over costs next to nothing per file. */
-#define RUN_LENGTH ((size_t)16)
+#define RUN_LENGTH ((size_t)32)
 /* Runs that may wait for their visit, per thread. */
 #define RUNS_AHEAD ((size_t)4)
 #define PARSED_BYTES_AHEAD ((size_t)64 << 20)
@@ -47,15 +47,16 @@ firn_status firn_lake_footers_new(firn_storage *storage, firn_pool *pool,
     footers->files = files;
     footers->file_count = file_count;
     footers->records = firn_alloc_zeroed(file_count, sizeof *footers->records);
+    pthread_mutex_init(&footers->spool_lock, NULL);
+    pthread_mutex_init(&footers->spare_lock, NULL);
     firn_status status = footers->records == NULL
                              ? firn_fail_memory(error)
                              : firn_spool_new(memory_bytes, &footers->spool, error);
+    if (status == FIRN_OK) status = firn_parquet_known_schemas_new(&footers->schemas, error);
     if (status != FIRN_OK) {
-        firn_free(footers->records);
-        firn_free(footers);
+        firn_lake_footers_free(footers);
         return status;
     }
-    pthread_mutex_init(&footers->spool_lock, NULL);
     *out = footers;
     return FIRN_OK;
 }
@@ -63,6 +64,9 @@ firn_status firn_lake_footers_new(firn_storage *storage, firn_pool *pool,
 void firn_lake_footers_free(firn_lake_footers *footers) {
     if (footers == NULL) return;
     pthread_mutex_destroy(&footers->spool_lock);
+    pthread_mutex_destroy(&footers->spare_lock);
+    for (size_t i = 0; i < footers->spare_count; i++) firn_arena_free(footers->spare[i]);
+    firn_parquet_known_schemas_free(footers->schemas);
     firn_spool_free(footers->spool);
     firn_free(footers->records);
     firn_free(footers);
@@ -89,7 +93,7 @@ static firn_status show(visit *state, size_t index, firn_parquet_file *parquet, 
     }
     status = state->visitor(state->context, &footer, error);
 out:
-    firn_parquet_file_close(parquet);
+    firn_lake_footer_unload(footers, parquet);
     return status;
 }
 
@@ -201,7 +205,7 @@ static void stop_loading(visit *state, pthread_t loader) {
     pthread_join(loader, NULL);
     for (size_t i = 0; i < state->ring_length; i++) {
         for (size_t j = 0; j < RUN_LENGTH; j++) {
-            firn_parquet_file_close(state->runs[i].parquet[j]);
+            firn_lake_footer_unload(state->footers, state->runs[i].parquet[j]);
         }
     }
 }

@@ -8,6 +8,8 @@
 #include "base/spool.h"
 #include "lake/footers.h"
 
+#define FIRN_LAKE_SPARE_ARENAS 64
+
 /** What is known of a file. Its bytes, or the message of its failure, lie in the spool. */
 typedef struct firn_lake_footer_record {
     uint64_t offset; /**< in the spool */
@@ -25,6 +27,11 @@ struct firn_lake_footers {
     pthread_mutex_t spool_lock;
     firn_spool *spool;
     uint64_t spool_size;
+    firn_parquet_known_schemas *schemas;
+    /* Arenas of footers that were looked at, for the next ones. */
+    pthread_mutex_t spare_lock;
+    firn_arena *spare[FIRN_LAKE_SPARE_ARENAS];
+    size_t spare_count;
     atomic_uint_fast64_t opened, reads;
 };
 
@@ -34,6 +41,8 @@ struct firn_lake_footers {
  */
 firn_status firn_lake_footer_load(firn_lake_footers *footers, size_t index, bool parse,
                                   firn_parquet_file **out, firn_error *error);
+/** Gives a footer back; NULL is allowed. */
+void firn_lake_footer_unload(firn_lake_footers *footers, firn_parquet_file *parquet);
 /** The error of a record that failed. */
 firn_status firn_lake_footer_failure(firn_lake_footers *footers, size_t index, firn_error *out,
                                      firn_error *error);

@@ -13,6 +13,8 @@
 /* Three orders of magnitude above what a file of a thousand columns and a hundred row groups has for each of them. */
 #define LONGEST_FOOTER ((uint64_t)256 << 20)
 
+#define LARGEST_SPARE_ARENA ((size_t)64 << 10)
+
 /* The last bytes of a file. */
 typedef struct tail {
     uint8_t room[TAIL_SIZE];
@@ -159,18 +161,38 @@ static firn_status check_chunks(const firn_parquet_file *parquet, firn_error *er
     return FIRN_OK;
 }
 
-static firn_status parse(const firn_lake_file *file, firn_slice footer, firn_parquet_file **out,
-                         firn_error *error) {
+static firn_arena *take_spare(firn_lake_footers *footers) {
+    pthread_mutex_lock(&footers->spare_lock);
+    firn_arena *arena = footers->spare_count == 0 ? NULL : footers->spare[--footers->spare_count];
+    pthread_mutex_unlock(&footers->spare_lock);
+    return arena;
+}
+
+void firn_lake_footer_unload(firn_lake_footers *footers, firn_parquet_file *parquet) {
+    if (parquet == NULL) return;
+    firn_arena *arena = firn_parquet_file_close_keeping(parquet);
+    pthread_mutex_lock(&footers->spare_lock);
+    bool kept = footers->spare_count < FIRN_LAKE_SPARE_ARENAS &&
+                firn_arena_bytes(arena) <= LARGEST_SPARE_ARENA;
+    if (kept) footers->spare[footers->spare_count++] = arena;
+    pthread_mutex_unlock(&footers->spare_lock);
+    if (!kept) firn_arena_free(arena);
+}
+
+static firn_status parse(firn_lake_footers *footers, size_t index, firn_slice footer,
+                         firn_parquet_file **out, firn_error *error) {
+    const firn_lake_file *file = &footers->files[index];
     /* The source is not written to. */
     firn_read_at source = {.read = no_data,
                            .context = (void *)(uintptr_t)file,
                            .size = (uint64_t)file->size,
                            .name = file->location};
     firn_parquet_file *parquet = NULL;
-    FIRN_TRY(firn_parquet_file_open_footer(&source, footer, &parquet, error));
+    FIRN_TRY(firn_parquet_file_open_footer(&source, footer, footers->schemas, take_spare(footers),
+                                           &parquet, error));
     firn_status status = check_chunks(parquet, error);
     if (status != FIRN_OK) {
-        firn_parquet_file_close(parquet);
+        firn_lake_footer_unload(footers, parquet);
         return status;
     }
     *out = parquet;
@@ -186,7 +208,7 @@ static firn_status load_known(firn_lake_footers *footers, size_t index, firn_par
     if (bytes == NULL) return firn_fail_memory(error);
     firn_status status = fetch(footers, index, bytes, error);
     if (status == FIRN_OK) {
-        status = parse(&footers->files[index], firn_slice_of(bytes, record->length), out, &failure);
+        status = parse(footers, index, firn_slice_of(bytes, record->length), out, &failure);
         if (status != FIRN_OK) status = keep_failure(footers, index, status, &failure, error);
     }
     firn_free(bytes);
@@ -202,13 +224,15 @@ static firn_status load_new(firn_lake_footers *footers, size_t index, bool parse
     firn_error_clear(&failure);
     firn_parquet_file *parquet = NULL;
     firn_status status = read_file(footers, file, &end, &failure);
-    if (status == FIRN_OK && parse_too) status = parse(file, end.footer, &parquet, &failure);
+    if (status == FIRN_OK && parse_too) {
+        status = parse(footers, index, end.footer, &parquet, &failure);
+    }
     status = status == FIRN_OK
                  ? keep(footers, index, FIRN_OK, end.footer.data, end.footer.size, error)
                  : keep_failure(footers, index, status, &failure, error);
     firn_free(end.owned);
     if (status != FIRN_OK) {
-        firn_parquet_file_close(parquet);
+        firn_lake_footer_unload(footers, parquet);
         return status;
     }
     *out = parquet;

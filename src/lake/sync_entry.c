@@ -18,8 +18,8 @@ static firn_status new_shape(firn_sync_work *work, const firn_lake_footer *foote
     return FIRN_OK;
 }
 
-firn_status firn_sync_shape_of(firn_sync_work *work, const firn_lake_footer *footer,
-                               const firn_sync_shape **out, firn_error *error) {
+static firn_status find_shape(firn_sync_work *work, const firn_lake_footer *footer,
+                              const firn_sync_shape **out, firn_error *error) {
     firn_buffer key = firn_buffer_with_maximum((size_t)1 << 28);
     firn_status status = firn_lake_columns_key(footer->parquet, &key, error);
     if (status != FIRN_OK) goto out;
@@ -32,6 +32,16 @@ firn_status firn_sync_shape_of(firn_sync_work *work, const firn_lake_footer *foo
 out:
     firn_buffer_release(&key);
     return status;
+}
+
+firn_status firn_sync_shape_of(firn_sync_work *work, const firn_lake_footer *footer,
+                               const firn_sync_shape **out, firn_error *error) {
+    unsigned known = footer->parquet->known_schema;
+    *out = work->known_shapes[known];
+    if (known > 0 && *out != NULL) return FIRN_OK;
+    FIRN_TRY(find_shape(work, footer, out, error));
+    if (known > 0) work->known_shapes[known] = *out;
+    return FIRN_OK;
 }
 
 /* --- partitions -------------------------------------------------------------------------------- */
@@ -77,7 +87,7 @@ static firn_status prove_file(const proving *run, const firn_lake_footer *footer
     FIRN_TRY(firn_sync_shape_of(work, footer, &shape, error));
     FIRN_TRY(firn_lake_prove_partition(work->storage, work->binding, footer->file, footer->parquet,
                                        &shape->columns, run->arena, &partition, error));
-    fact->proof = partition.proof;
+    fact->proof = (uint8_t)partition.proof;
     return keep_tuple(work, partition.values, work->planned->default_spec->field_count,
                       &fact->tuple, error);
 }

@@ -107,6 +107,8 @@ typedef struct firn_sync_work {
     char *mapping_text; /**< to be set; NULL: stays */
     const firn_lake_binding *binding;
     firn_map *shapes; /**< by firn_lake_columns_key */
+    /** The same by firn_parquet_file.known_schema, of `footers`. */
+    const firn_sync_shape *known_shapes[FIRN_PARQUET_MAXIMUM_KNOWN_SCHEMAS + 1];
     firn_map *tuples; /**< by firn_value_key; in `plan_arena` */
     int32_t base_schema_id, base_spec_id;
     bool must_update; /**< schema or mapping, before the next append */

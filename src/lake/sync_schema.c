@@ -20,6 +20,7 @@ void firn_sync_plan_release(firn_sync_work *work) {
     work->schemas = NULL;
     work->planned = NULL;
     work->shapes = work->tuples = NULL;
+    memset(work->known_shapes, 0, sizeof work->known_shapes);
     work->plan_arena = NULL;
     work->mapping_text = NULL;
     work->mapping = NULL;
@@ -147,31 +148,58 @@ static firn_status unite(firn_sync_work *work, firn_error *error) {
 typedef struct observation {
     firn_sync_work *work;
     const firn_schema *schema;
+    /* Of files with a known schema, by its number; NULL: none was seen. In the plan's arena. */
+    const firn_lake_columns *known[FIRN_PARQUET_MAXIMUM_KNOWN_SCHEMAS + 1];
 } observation;
 
-static firn_status observe_file(firn_sync_work *work, const firn_lake_footer *footer,
-                                const firn_schema *schema, firn_error *error) {
+static firn_status find_columns(observation *seen, const firn_lake_footer *footer,
+                                firn_arena *arena, const firn_lake_columns **out,
+                                firn_error *error) {
+    const firn_sync_work *work = seen->work;
+    firn_lake_columns *columns = firn_arena_alloc(arena, 1, sizeof *columns);
+    if (columns == NULL) return firn_fail_memory(error);
+    *out = columns;
+    return firn_lake_columns_of(seen->schema, work->mapping, new_format_version(work),
+                                footer->parquet, footer->file->location, arena, columns, error);
+}
+
+static firn_status observe_columns(const observation *seen, const firn_lake_footer *footer,
+                                   const firn_lake_columns *columns, firn_error *error) {
+    firn_sync_work *work = seen->work;
+    return firn_lake_layout_observe(work->layout, work->storage, footer->file, footer->parquet,
+                                    seen->schema, columns, error);
+}
+
+static firn_status observe_unknown(observation *seen, const firn_lake_footer *footer,
+                                   firn_error *error) {
+    const firn_lake_columns *columns = NULL;
     firn_arena *arena = firn_arena_new();
-    firn_lake_columns columns = {0};
     if (arena == NULL) return firn_fail_memory(error);
-    firn_status status =
-        firn_lake_columns_of(schema, work->mapping, new_format_version(work), footer->parquet,
-                             footer->file->location, arena, &columns, error);
-    if (status == FIRN_OK) {
-        status = firn_lake_layout_observe(work->layout, work->storage, footer->file,
-                                          footer->parquet, schema, &columns, error);
-    }
+    firn_status status = find_columns(seen, footer, arena, &columns, error);
+    if (status == FIRN_OK) status = observe_columns(seen, footer, columns, error);
     firn_arena_free(arena);
     return status;
 }
 
+static firn_status observe_file(observation *seen, const firn_lake_footer *footer,
+                                firn_error *error) {
+    unsigned number = footer->parquet->known_schema;
+    if (number == 0) return observe_unknown(seen, footer, error);
+    const firn_lake_columns *columns = seen->known[number];
+    if (columns == NULL) {
+        FIRN_TRY(find_columns(seen, footer, seen->work->plan_arena, &columns, error));
+        seen->known[number] = columns;
+    }
+    return observe_columns(seen, footer, columns, error);
+}
+
 static firn_status observe(void *context, const firn_lake_footer *footer, firn_error *error) {
-    const observation *seen = context;
+    observation *seen = context;
     firn_sync_work *work = seen->work;
     firn_error problem;
     firn_error_clear(&problem);
     if (work->facts[footer->index].state != FIRN_SYNC_PENDING) return FIRN_OK;
-    firn_status status = observe_file(work, footer, seen->schema, &problem);
+    firn_status status = observe_file(seen, footer, &problem);
     if (status != FIRN_OK) status = blame(work, footer->index, status, &problem);
     if (status != FIRN_OK && error != NULL) *error = problem;
     return status;

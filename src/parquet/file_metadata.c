@@ -16,6 +16,58 @@ static firn_status read_schema(firn_thrift_reader *reader, const firn_thrift_fie
     return FIRN_OK;
 }
 
+/* A schema's list of elements, with its tree, in an arena of its own. */
+static firn_status read_own_schema(firn_thrift_reader *reader, const firn_thrift_field *field,
+                                   firn_parquet_known_schema *out, firn_error *error) {
+    firn_parquet_file_metadata metadata = {0};
+    firn_thrift_reader inner = *reader;
+    out->arena = inner.arena = firn_arena_new();
+    if (inner.arena == NULL) return firn_fail_memory(error);
+    FIRN_TRY(read_schema(&inner, field, &metadata, error));
+    out->bytes =
+        firn_slice_of(reader->bytes.data + reader->position, inner.position - reader->position);
+    out->elements = metadata.schema;
+    out->count = metadata.schema_count;
+    reader->position = inner.position;
+    reader->budget = inner.budget;
+    return firn_parquet_schema_build(out->elements, out->count, reader->name, out->arena,
+                                     &out->schema, error);
+}
+
+/* *shared stays NULL where there is no room for another one: then nothing was read. */
+static firn_status read_new_schema(firn_thrift_reader *reader, const firn_thrift_field *field,
+                                   firn_parquet_known_schemas *known,
+                                   const firn_parquet_known_schema **shared, firn_error *error) {
+    firn_parquet_known_schema own = {0};
+    firn_thrift_reader before = *reader;
+    firn_status status = read_own_schema(reader, field, &own, error);
+    if (status == FIRN_OK) status = firn_parquet_add_known_schema(known, &own, shared, error);
+    if (*shared == NULL || (*shared)->arena != own.arena) firn_arena_free(own.arena);
+    if (*shared == NULL) *reader = before;
+    return status;
+}
+
+static firn_status read_shared_schema(firn_thrift_reader *reader, const firn_thrift_field *field,
+                                      firn_parquet_known_schemas *known,
+                                      const firn_parquet_known_schema **shared,
+                                      firn_parquet_file_metadata *out, firn_error *error) {
+    bool is_list = field->type == FIRN_THRIFT_LIST || field->type == FIRN_THRIFT_SET;
+    *shared = NULL;
+    if (known == NULL || !is_list) return read_schema(reader, field, out, error);
+    firn_slice rest =
+        firn_slice_of(reader->bytes.data + reader->position, reader->bytes.size - reader->position);
+    *shared = firn_parquet_find_known_schema(known, rest);
+    if (*shared != NULL) {
+        reader->position += (*shared)->bytes.size;
+    } else if (!firn_parquet_known_schemas_full(known)) {
+        FIRN_TRY(read_new_schema(reader, field, known, shared, error));
+    }
+    if (*shared == NULL) return read_schema(reader, field, out, error);
+    out->schema = (*shared)->elements;
+    out->schema_count = (*shared)->count;
+    return FIRN_OK;
+}
+
 static firn_status read_columns(firn_thrift_reader *reader, const firn_thrift_field *field,
                                 firn_parquet_row_group *out, firn_error *error) {
     firn_thrift_field item = {0};
@@ -175,10 +227,12 @@ static firn_status read_column_orders(firn_thrift_reader *reader, const firn_thr
 }
 
 static firn_status read_field(firn_thrift_reader *reader, const firn_thrift_field *field,
+                              firn_parquet_known_schemas *known,
+                              const firn_parquet_known_schema **shared,
                               firn_parquet_file_metadata *out, firn_error *error) {
     switch (field->id) {
     case 1: return firn_thrift_i32(reader, field, "version", &out->version, error);
-    case 2: return read_schema(reader, field, out, error);
+    case 2: return read_shared_schema(reader, field, known, shared, out, error);
     case 3: return firn_thrift_i64(reader, field, "num_rows", &out->num_rows, error);
     case 4: return read_row_groups(reader, field, out, error);
     case 5: return read_key_values(reader, field, out, error);
@@ -190,6 +244,8 @@ static firn_status read_field(firn_thrift_reader *reader, const firn_thrift_fiel
 }
 
 firn_status firn_parquet_read_file_metadata(firn_thrift_reader *reader,
+                                            firn_parquet_known_schemas *known,
+                                            const firn_parquet_known_schema **shared,
                                             const firn_parquet_file_metadata **out,
                                             firn_error *error) {
     void *memory = NULL;
@@ -199,7 +255,7 @@ firn_status firn_parquet_read_file_metadata(firn_thrift_reader *reader,
     for (;;) {
         FIRN_TRY(firn_thrift_next(reader, &field, error));
         if (field.type == FIRN_THRIFT_STOP) break;
-        FIRN_TRY(read_field(reader, &field, metadata, error));
+        FIRN_TRY(read_field(reader, &field, known, shared, metadata, error));
     }
     FIRN_TRY(firn_thrift_require(reader, &field, 1, "FileMetaData.version", error));
     FIRN_TRY(firn_thrift_require(reader, &field, 2, "FileMetaData.schema", error));
@@ -213,7 +269,8 @@ firn_status firn_parquet_parse_file_metadata(firn_slice thrift, const char *name
                                              const firn_parquet_file_metadata **out,
                                              firn_error *error) {
     firn_thrift_reader reader = firn_thrift_reader_of(thrift, 0, name, arena);
-    return firn_parquet_read_file_metadata(&reader, out, error);
+    const firn_parquet_known_schema *none = NULL;
+    return firn_parquet_read_file_metadata(&reader, NULL, &none, out, error);
 }
 
 static void write_row_group(firn_thrift_writer *writer, const firn_parquet_row_group *group,

@@ -75,22 +75,34 @@ static firn_status check_row_groups(firn_parquet_file *file, firn_error *error) 
 
 /* `footer` NULL: read it. */
 static firn_status open_file(const firn_read_at *source, const firn_slice *footer,
+                             firn_parquet_known_schemas *known, firn_arena *arena,
                              firn_parquet_file **out, firn_error *error) {
-    firn_parquet_file *file = firn_alloc_zeroed(1, sizeof *file);
-    if (file == NULL) return firn_fail_memory(error);
     firn_status status = FIRN_OK;
+    const firn_parquet_known_schema *shared = NULL;
+    firn_parquet_file *file = firn_alloc_zeroed(1, sizeof *file);
+    if (arena == NULL) arena = firn_arena_new();
+    if (file == NULL || arena == NULL) {
+        firn_arena_free(arena);
+        firn_free(file);
+        return firn_fail_memory(error);
+    }
     file->source = *source;
-    file->arena = firn_arena_new();
-    if (file->arena == NULL) FIRN_CHECK(firn_fail_memory(error));
+    file->arena = arena;
     if (footer == NULL) {
         FIRN_CHECK(firn_parquet_read_footer(&file->source, file->arena, &file->metadata, error));
     } else {
         firn_thrift_reader reader = firn_parquet_footer_reader(
             *footer, source->size - 8 - footer->size, source->name, file->arena);
-        FIRN_CHECK(firn_parquet_read_file_metadata(&reader, &file->metadata, error));
+        FIRN_CHECK(
+            firn_parquet_read_file_metadata(&reader, known, &shared, &file->metadata, error));
     }
-    FIRN_CHECK(firn_parquet_schema_build(file->metadata->schema, file->metadata->schema_count,
-                                         source->name, file->arena, &file->schema, error));
+    if (shared != NULL) {
+        file->schema = shared->schema;
+        file->known_schema = shared->number;
+    } else {
+        FIRN_CHECK(firn_parquet_schema_build(file->metadata->schema, file->metadata->schema_count,
+                                             source->name, file->arena, &file->schema, error));
+    }
     FIRN_CHECK(check_row_groups(file, error));
     *out = file;
     return FIRN_OK;
@@ -101,18 +113,24 @@ out:
 
 firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file **out,
                                    firn_error *error) {
-    return open_file(source, NULL, out, error);
+    return open_file(source, NULL, NULL, NULL, out, error);
 }
 
 firn_status firn_parquet_file_open_footer(const firn_read_at *source, firn_slice footer,
+                                          firn_parquet_known_schemas *known, firn_arena *arena,
                                           firn_parquet_file **out, firn_error *error) {
-    return open_file(source, &footer, out, error);
+    return open_file(source, &footer, known, arena, out, error);
 }
 
 void firn_parquet_file_close(firn_parquet_file *file) {
-    if (file == NULL) return;
-    firn_arena_free(file->arena);
+    if (file != NULL) firn_arena_free(firn_parquet_file_close_keeping(file));
+}
+
+firn_arena *firn_parquet_file_close_keeping(firn_parquet_file *file) {
+    firn_arena *arena = file->arena;
+    firn_arena_clear(arena);
     firn_free(file);
+    return arena;
 }
 
 static firn_status check_index(const firn_parquet_file *file, size_t row_group, size_t leaf,

@@ -2,22 +2,28 @@
 #ifndef FIRN_PARQUET_FILE_READER_H
 #define FIRN_PARQUET_FILE_READER_H
 
-#include "parquet/schema.h"
+#include "parquet/known_schemas.h"
 
 typedef struct firn_parquet_file {
     firn_arena *arena;
     firn_read_at source;
     const firn_parquet_file_metadata *metadata;
     const firn_parquet_schema *schema;
+    /** From 1: files that were opened with the same firn_parquet_known_schemas and have the same number have the same schema, to the byte. 0: can't tell. */
+    unsigned known_schema;
 } firn_parquet_file;
 
 /** Reads and checks footer and schema (column counts of row groups, types against the schema, sums of rows). `source` is copied; what it points to must outlive the file. */
 firn_status firn_parquet_file_open(const firn_read_at *source, firn_parquet_file **out,
                                    firn_error *error);
-/** The same with the footer's Thrift struct (firn_parquet_footer_length) at hand: nothing is read from `source`, nothing of `footer` is kept. */
+/** The same with the footer's Thrift struct (firn_parquet_footer_length) at hand: nothing is read from `source`, nothing of `footer` is kept. `known` (nullable) is borrowed until the file is closed. `arena`, an empty one, is taken over, also on failure; NULL: a new one. */
 firn_status firn_parquet_file_open_footer(const firn_read_at *source, firn_slice footer,
+                                          firn_parquet_known_schemas *known, firn_arena *arena,
                                           firn_parquet_file **out, firn_error *error);
+/** NULL is allowed. */
 void firn_parquet_file_close(firn_parquet_file *file);
+/** Closes the file and gives its arena, emptied, for another one. */
+firn_arena *firn_parquet_file_close_keeping(firn_parquet_file *file);
 
 /**
  * Bytes of a column chunk: starts at the smallest of dictionary and data page offset that is above 0 (the dictionary's may

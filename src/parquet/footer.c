@@ -82,7 +82,8 @@ firn_status firn_parquet_read_footer(const firn_read_at *file, firn_arena *arena
     firn_thrift_reader reader =
         firn_parquet_footer_reader(firn_slice_of(end.data + start, (size_t)length),
                                    file->size - TRAILER_SIZE - length, file->name, arena);
-    status = firn_parquet_read_file_metadata(&reader, out, error);
+    const firn_parquet_known_schema *none = NULL;
+    status = firn_parquet_read_file_metadata(&reader, NULL, &none, out, error);
 out:
     tail_release(&end);
     return status;

@@ -2,7 +2,7 @@
 #ifndef FIRN_PARQUET_METADATA_INTERNAL_H
 #define FIRN_PARQUET_METADATA_INTERNAL_H
 
-#include "parquet/metadata.h"
+#include "parquet/known_schemas.h"
 #include "parquet/thrift_read.h"
 #include "parquet/thrift_write.h"
 
@@ -22,8 +22,30 @@ firn_status firn_parquet_copy_statistics(firn_thrift_reader *reader,
 void firn_parquet_write_statistics(firn_thrift_writer *writer, int id,
                                    const firn_parquet_statistics *statistics);
 
-/** Reads a FileMetaData. */
+/** A schema as it is serialized, and what was made of it. */
+typedef struct firn_parquet_known_schema {
+    firn_slice bytes; /**< of the list of its elements */
+    firn_arena *arena;
+    const firn_parquet_schema_element *elements;
+    size_t count;
+    const firn_parquet_schema *schema;
+    unsigned number; /**< from 1 */
+} firn_parquet_known_schema;
+
+/** The one with which `rest` begins: a list ends where its bytes say, so that nothing has to be read to know. NULL: none. */
+const firn_parquet_known_schema *
+firn_parquet_find_known_schema(const firn_parquet_known_schemas *schemas, firn_slice rest);
+/** Whether there was no room for one already, so that it is not worth while to offer another one. */
+bool firn_parquet_known_schemas_full(const firn_parquet_known_schemas *schemas);
+/** Takes the arena over where *out is made of it; else *out is another thread's of the same bytes, or NULL where there is no room for more. */
+firn_status firn_parquet_add_known_schema(firn_parquet_known_schemas *schemas,
+                                          const firn_parquet_known_schema *added,
+                                          const firn_parquet_known_schema **out, firn_error *error);
+
+/** Reads a FileMetaData. `known` nullable: *shared is the one of them that its schema is, or NULL. */
 firn_status firn_parquet_read_file_metadata(firn_thrift_reader *reader,
+                                            firn_parquet_known_schemas *known,
+                                            const firn_parquet_known_schema **shared,
                                             const firn_parquet_file_metadata **out,
                                             firn_error *error);
 

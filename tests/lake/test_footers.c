@@ -74,12 +74,12 @@ static size_t add_file(world *w, firn_slice content) {
 }
 
 /* A file of `rows` rows, one column, and `notes` bytes of notes. */
-static firn_buffer file_of(int64_t rows, size_t notes, bool encrypted) {
-    static const char *path[] = {"c"};
+static firn_buffer file_with(const char *column, int64_t rows, size_t notes, bool encrypted) {
+    const char *path[] = {column};
     const firn_parquet_encoding encodings[] = {FIRN_PARQUET_PLAIN};
     firn_parquet_schema_element elements[] = {
         {.name = "schema", .num_children = 1},
-        {.name = "c", .has_type = true, .type = FIRN_PARQUET_INT32, .has_repetition = true}};
+        {.name = column, .has_type = true, .type = FIRN_PARQUET_INT32, .has_repetition = true}};
     firn_parquet_column_chunk chunk = {.type = FIRN_PARQUET_INT32,
                                        .encodings = encodings,
                                        .encoding_count = 1,
@@ -112,6 +112,10 @@ static firn_buffer file_of(int64_t rows, size_t notes, bool encrypted) {
     check_ok(firn_buffer_append_text(&out, "PAR1", &error), &error);
     free(note);
     return out;
+}
+
+static firn_buffer file_of(int64_t rows, size_t notes, bool encrypted) {
+    return file_with("c", rows, notes, encrypted);
 }
 
 static size_t add_good(world *w, int64_t rows, size_t notes) {
@@ -302,6 +306,69 @@ static void many_large_footers(void **state) {
     world_free(w);
 }
 
+/* Every third file has column c, every third column d, and the others, more than can be known, a column of their own. */
+static void name_column(size_t index, char *out) {
+    if (index % 3 == 2) {
+        (void)snprintf(out, 16, "own_%zu", index % 1000);
+    } else {
+        (void)snprintf(out, 16, "%s", index % 3 == 0 ? "c" : "d");
+    }
+}
+
+typedef struct sharing {
+    const firn_parquet_schema *schemas[FIRN_PARQUET_MAXIMUM_KNOWN_SCHEMAS + 1];
+    char names[FIRN_PARQUET_MAXIMUM_KNOWN_SCHEMAS + 1][16];
+    size_t unknown, next;
+} sharing;
+
+static firn_status see_schema(void *context, const firn_lake_footer *footer, firn_error *error) {
+    sharing *seen = context;
+    (void)error;
+    char column[16];
+    name_column(footer->index, column);
+    assert_int_equal(footer->index, seen->next++);
+    const firn_parquet_file *parquet = footer->parquet;
+    assert_string_equal(parquet->schema->leaves[0].dotted_path, column);
+    assert_string_equal(parquet->metadata->schema[1].name, column);
+    unsigned number = parquet->known_schema;
+    assert_true(number <= FIRN_PARQUET_MAXIMUM_KNOWN_SCHEMAS);
+    seen->unknown += number == 0;
+    if (number == 0) return FIRN_OK;
+    if (seen->schemas[number] == NULL) {
+        seen->schemas[number] = parquet->schema;
+        memcpy(seen->names[number], column, sizeof column);
+    }
+    assert_ptr_equal(seen->schemas[number], parquet->schema);
+    assert_string_equal(seen->names[number], column);
+    return FIRN_OK;
+}
+
+static void schemas_are_shared(void **state) {
+    (void)state;
+    for (size_t threads = 1; threads <= 4; threads += 3) {
+        world *w = world_new(threads);
+        sharing seen = {0};
+        for (size_t i = 0; i < 300; i++) {
+            char column[16];
+            name_column(i, column);
+            firn_buffer content = file_with(column, 1, 10, false);
+            add_file(w, firn_buffer_slice(&content));
+            firn_buffer_release(&content);
+        }
+        open_footers(w, (size_t)1 << 20);
+        for (int round = 0; round < 2; round++) {
+            seen.next = seen.unknown = 0;
+            check_ok(firn_lake_footers_visit(w->footers, 0, w->count, see_schema, &seen, &w->error),
+                     &w->error);
+            assert_int_equal(seen.next, 300);
+            /* Threads may come to the own ones first. */
+            size_t fewest = 100 + 2 - FIRN_PARQUET_MAXIMUM_KNOWN_SCHEMAS;
+            assert_true(threads == 1 ? seen.unknown == fewest : seen.unknown >= fewest);
+        }
+        world_free(w);
+    }
+}
+
 static firn_status visit_in_little_memory(void *context, firn_error *error) {
     world *w = context;
     firn_status status =
@@ -336,6 +403,7 @@ int main(void) {
         cmocka_unit_test(visitors_may_stop),
         cmocka_unit_test(out_of_descriptors),
         cmocka_unit_test(many_large_footers),
+        cmocka_unit_test(schemas_are_shared),
         cmocka_unit_test(each_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
