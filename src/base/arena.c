@@ -112,23 +112,33 @@ static void *alloc_apart(firn_arena *arena, size_t size) {
     return apart->data;
 }
 
-static void *alloc_bytes(firn_arena *arena, size_t size) {
+/* `alignment` is a power of two, at most ALIGNMENT, where each block's bytes begin. */
+static void *alloc_aligned(firn_arena *arena, size_t size, size_t alignment) {
     if (ONE_BLOCK_EACH) return alloc_apart(arena, size);
     if (size > SIZE_MAX - ALIGNMENT) return NULL;
-    size_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (rounded == 0) rounded = ALIGNMENT;
+    if (size == 0) size = 1; /* no two allocations are at one address */
     block *current = arena->blocks;
-    if (current == NULL || current->size - current->used < rounded) {
-        if (rounded > arena->next_block_size / 4) return alloc_apart(arena, rounded);
+    size_t start = current == NULL ? 0 : (current->used + alignment - 1) / alignment * alignment;
+    if (current == NULL || start > current->size || current->size - start < size) {
+        if (size > arena->next_block_size / 4) return alloc_apart(arena, size);
         current = add_block(arena, arena->next_block_size);
         if (current == NULL) return NULL;
         current->next = arena->blocks;
         arena->blocks = current;
         if (arena->next_block_size < LARGEST_BLOCK_SIZE) arena->next_block_size *= 2;
+        start = 0;
     }
-    void *result = current->data + current->used;
-    current->used += rounded;
-    return result;
+    current->used = start + size;
+    return current->data + start;
+}
+
+static void *alloc_bytes(firn_arena *arena, size_t size) {
+    return alloc_aligned(arena, size, ALIGNMENT);
+}
+
+/* Texts lie close together: there may be a million of them. */
+static char *alloc_text(firn_arena *arena, size_t size) {
+    return alloc_aligned(arena, size, 1);
 }
 
 void *firn_arena_alloc(firn_arena *arena, size_t count, size_t size) {
@@ -146,7 +156,7 @@ char *firn_arena_strdup(firn_arena *arena, const char *text) {
 char *firn_arena_strndup(firn_arena *arena, const char *text, size_t length) {
     size_t size = 0;
     if (__builtin_add_overflow(length, 1, &size)) return NULL;
-    char *copy = alloc_bytes(arena, size);
+    char *copy = alloc_text(arena, size);
     if (copy == NULL) return NULL;
     if (length != 0) memcpy(copy, text, length);
     copy[length] = '\0';
@@ -165,7 +175,7 @@ char *firn_arena_format(firn_arena *arena, const char *format, ...) {
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0) return NULL;
-    char *text = alloc_bytes(arena, (size_t)length + 1);
+    char *text = alloc_text(arena, (size_t)length + 1);
     if (text == NULL) return NULL;
     va_start(arguments, format);
     vsnprintf(text, (size_t)length + 1, format, arguments);

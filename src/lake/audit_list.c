@@ -142,7 +142,7 @@ static firn_status file_key(firn_auditor *auditor, firn_lake_real_paths *paths, 
     const char *key = firn_location_key_within(path);
     *made = key == NULL ? firn_location_key(path) : NULL;
     if (key == NULL) key = *made;
-    *out = key == NULL || key[0] != '/' ? key : firn_lake_real_path(paths, key);
+    *out = key == NULL || key[0] != '/' ? key : firn_lake_real_path(paths, key, false);
     if (*out == NULL) {
         firn_free(*made);
         return firn_fail_memory(error);

@@ -30,6 +30,17 @@ typedef struct firn_ledger_entry {
     int64_t added_ms;
 } firn_ledger_entry;
 
+/** Entries that are made when they are asked for: a million of them need not be in memory at once. */
+typedef struct firn_ledger_entries {
+    size_t count;
+    /** Asked for in any order, more than once, and always the same; texts live as long as the context. */
+    firn_ledger_entry (*at)(const void *context, size_t index);
+    const void *context;
+} firn_ledger_entries;
+
+/** Those of an array, which is borrowed. */
+firn_ledger_entries firn_ledger_entries_of(const firn_ledger_entry *entries, size_t count);
+
 typedef struct firn_ledger firn_ledger;
 
 /**
@@ -87,9 +98,9 @@ size_t firn_ledger_segment_count(const firn_ledger *ledger);
  * The ledger itself stays as it was: load it anew after the commit. CONFLICT: it is not current any more.
  */
 firn_status firn_ledger_write(const firn_ledger *ledger, firn_table *table, firn_journal *journal,
-                              const firn_ledger_entry *added, size_t added_count,
-                              int64_t snapshot_id, int64_t sequence_number, firn_arena *arena,
-                              const char **property, firn_error *error);
+                              firn_ledger_entries added, int64_t snapshot_id,
+                              int64_t sequence_number, firn_arena *arena, const char **property,
+                              firn_error *error);
 
 /* The convention of tools that keep the names of synced units in a table property. */
 

@@ -100,18 +100,23 @@ static firn_status unit_of(firn_ledger *ledger, firn_slice name, firn_ledger_uni
     return FIRN_OK;
 }
 
-static firn_status set_key(firn_ledger *ledger, firn_ledger_record *record, firn_error *error) {
-    const char *key = firn_location_key_within(record->entry.location);
-    if (key == NULL) {
-        char *made = firn_location_key(record->entry.location);
-        key = made == NULL ? NULL : firn_arena_strdup(ledger->arena, made);
+firn_status firn_ledger_key(const char *location, firn_arena *arena, const char **out,
+                            firn_error *error) {
+    *out = firn_location_key_within(location);
+    if (*out == NULL) {
+        char *made = firn_location_key(location);
+        *out = made == NULL ? NULL : firn_arena_strdup(arena, made);
         firn_free(made);
-        if (key == NULL) return firn_fail_memory(error);
+        if (*out == NULL) return firn_fail_memory(error);
     }
-    size_t size = strlen(key);
+    size_t size = strlen(*out);
     if (size > UINT32_MAX) return firn_fail(error, FIRN_LIMIT, "a location of %zu bytes", size);
-    record->key = key;
-    record->key_size = (uint32_t)size;
+    return FIRN_OK;
+}
+
+static firn_status set_key(firn_ledger *ledger, firn_ledger_record *record, firn_error *error) {
+    FIRN_TRY(firn_ledger_key(record->entry.location, ledger->arena, &record->key, error));
+    record->key_size = (uint32_t)strlen(record->key);
     return FIRN_OK;
 }
 
@@ -220,6 +225,15 @@ firn_ledger_item firn_ledger_item_of(const firn_ledger_entry *entry) {
 }
 
 /* --- what callers see --------------------------------------------------------------------------- */
+
+static firn_ledger_entry of_array(const void *context, size_t index) {
+    const firn_ledger_entry *entries = context;
+    return entries[index];
+}
+
+firn_ledger_entries firn_ledger_entries_of(const firn_ledger_entry *entries, size_t count) {
+    return (firn_ledger_entries){.count = count, .at = of_array, .context = entries};
+}
 
 const firn_ledger_entry *firn_ledger_find(const firn_ledger *ledger, const char *location) {
     const char *key = firn_location_key_within(location);

@@ -62,6 +62,9 @@ struct firn_ledger {
     const char *text; /**< what the table said when it was loaded; NULL: nothing */
 };
 
+/** The location's key (firn_location_key): within `location`, or made in `arena`. LIMIT where it is too long. */
+firn_status firn_ledger_key(const char *location, firn_arena *arena, const char **out,
+                            firn_error *error);
 /** An empty ledger. */
 firn_status firn_ledger_new(firn_ledger **out, firn_error *error);
 /** Room for `more` locations. */
@@ -111,7 +114,7 @@ firn_status firn_ledger_segment_read(firn_storage *storage, const char *location
                                      firn_error *error);
 /** Writes a segment of these entries, in this order, durably, and tells its checksum. */
 firn_status firn_ledger_segment_write(firn_storage *storage, const char *location,
-                                      const firn_ledger_entry *const *entries, size_t count,
-                                      uint64_t *checksum, firn_error *error);
+                                      firn_ledger_entries entries, uint64_t *checksum,
+                                      firn_error *error);
 
 #endif

@@ -199,19 +199,20 @@ static firn_status encode(const firn_ledger_entry *entry, firn_buffer *out, firn
     return firn_avro_put_long(out, entry->added_ms, error);
 }
 
-static firn_status write_file(const firn_ledger_entry *const *entries, size_t count,
-                              firn_buffer *file, firn_buffer *record, firn_error *error) {
+static firn_status write_file(firn_ledger_entries entries, firn_buffer *file, firn_buffer *record,
+                              firn_error *error) {
     firn_status status = FIRN_OK;
     firn_avro_write_options options = {.codec = FIRN_CODEC_ZSTD, .level = FIRN_CODEC_LEVEL_DEFAULT};
     firn_write_to to = firn_avro_to_buffer(file);
     firn_avro_writer *writer = NULL;
     char number[24];
-    (void)snprintf(number, sizeof number, "%zu", count);
+    (void)snprintf(number, sizeof number, "%zu", entries.count);
     FIRN_CHECK(firn_avro_writer_new(firn_slice_text(schema), &options, &to, &writer, error));
     FIRN_CHECK(firn_avro_writer_set_metadata(writer, VERSION_KEY, firn_slice_text(version), error));
     FIRN_CHECK(firn_avro_writer_set_metadata(writer, COUNT_KEY, firn_slice_text(number), error));
-    for (size_t i = 0; i < count; i++) {
-        FIRN_CHECK(encode(entries[i], record, error));
+    for (size_t i = 0; i < entries.count; i++) {
+        firn_ledger_entry entry = entries.at(entries.context, i);
+        FIRN_CHECK(encode(&entry, record, error));
         FIRN_CHECK(firn_avro_writer_add(writer, firn_buffer_slice(record), error));
     }
     FIRN_CHECK(firn_avro_writer_finish(writer, NULL, error));
@@ -221,11 +222,11 @@ out:
 }
 
 firn_status firn_ledger_segment_write(firn_storage *storage, const char *location,
-                                      const firn_ledger_entry *const *entries, size_t count,
-                                      uint64_t *checksum, firn_error *error) {
+                                      firn_ledger_entries entries, uint64_t *checksum,
+                                      firn_error *error) {
     firn_buffer file = firn_buffer_with_maximum(MAXIMUM_FILE);
     firn_buffer record = firn_buffer_with_maximum(MAXIMUM_BLOCK);
-    firn_status status = write_file(entries, count, &file, &record, error);
+    firn_status status = write_file(entries, &file, &record, error);
     if (status == FIRN_OK) {
         *checksum = firn_xxhash64(firn_buffer_slice(&file));
         status = firn_storage_put(storage, location, firn_buffer_slice(&file), error);

@@ -1,18 +1,30 @@
 /** Segments are merged like the levels of a log-structured tree: one that is less than twice as large as what is written behind it is taken into it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "lake/ledger_internal.h"
 
-/** An entry on its way into a segment. */
+/**
+ * A version of a location on its way into a segment. `source` counts through the ledger's superseded entries, its records and what is added, so that the later one of two versions has the
+ * higher one.
+ */
 typedef struct outgoing {
-    const firn_ledger_entry *entry;
-    const char *unit; /**< that it is sorted by: the newest one of the location; "" for none */
-    firn_slice key;
-    size_t order; /**< of versions of one location, oldest first */
+    const char *key;
+    const char *unit; /**< of the newest version of the location; "" for none */
+    size_t source;
 } outgoing;
+
+typedef struct next_segment {
+    const firn_ledger *ledger;
+    firn_ledger_entries added;
+    int64_t snapshot_id, sequence_number, now; /**< of what is added */
+    firn_arena *arena;                         /**< for keys that have to be made */
+    outgoing *items;
+    size_t count;
+} next_segment;
 
 /** How many of the oldest segments stay: what lies behind them is written anew, with `count` entries that no segment has. */
 static size_t segments_to_keep(const firn_ledger *ledger, size_t count) {
@@ -40,15 +52,32 @@ static size_t unwritten(const firn_ledger *ledger) {
     return count;
 }
 
-/** Puts those that no kept segment has (unwritten ones have the largest number of all). */
-static firn_status take_over(firn_ledger *next, const firn_ledger_record *records, size_t count,
-                             size_t kept, firn_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        if (records[i].segment < kept) continue;
-        firn_ledger_item item = firn_ledger_item_of(&records[i].entry);
-        FIRN_TRY(firn_ledger_put(next, &item, FIRN_LEDGER_UNWRITTEN, error));
+static size_t first_added(const next_segment *next) {
+    return next->ledger->superseded.count + next->ledger->records.count;
+}
+
+static firn_ledger_entry entry_of(const next_segment *next, size_t source) {
+    const firn_ledger *ledger = next->ledger;
+    size_t superseded = ledger->superseded.count, added = first_added(next);
+    if (source < superseded) return ledger->superseded.items[source].entry;
+    if (source < added) return ledger->records.items[source - superseded].entry;
+    firn_ledger_entry entry = next->added.at(next->added.context, source - added);
+    entry.snapshot_id = next->snapshot_id;
+    entry.sequence_number = next->sequence_number;
+    entry.added_ms = next->now;
+    return entry;
+}
+
+/** Takes those that no kept segment has (unwritten ones have the largest number of all). */
+static void take_over(next_segment *next, size_t kept) {
+    const firn_ledger *ledger = next->ledger;
+    for (size_t i = 0; i < first_added(next); i++) {
+        size_t superseded = ledger->superseded.count;
+        const firn_ledger_record *record =
+            i < superseded ? &ledger->superseded.items[i] : &ledger->records.items[i - superseded];
+        if (record->segment < kept) continue;
+        next->items[next->count++] = (outgoing){.key = record->key, .source = i};
     }
-    return FIRN_OK;
 }
 
 static firn_status check_added(const firn_ledger_entry *entry, firn_error *error) {
@@ -59,70 +88,92 @@ static firn_status check_added(const firn_ledger_entry *entry, firn_error *error
                      entry->location == NULL ? "(no location)" : entry->location);
 }
 
-static firn_status put_added(firn_ledger *next, const firn_ledger_entry *added, size_t count,
-                             int64_t snapshot_id, int64_t sequence_number, firn_error *error) {
-    int64_t now = firn_clock_now_ms();
-    FIRN_TRY(firn_ledger_reserve(next, count, error));
-    for (size_t i = 0; i < count; i++) {
-        FIRN_TRY(check_added(&added[i], error));
-        firn_ledger_item item = firn_ledger_item_of(&added[i]);
-        item.snapshot_id = snapshot_id;
-        item.sequence_number = sequence_number;
-        item.added_ms = now;
-        size_t before = next->records.count + next->superseded.count;
-        FIRN_TRY(firn_ledger_put(next, &item, FIRN_LEDGER_UNWRITTEN, error));
-        if (next->records.count + next->superseded.count == before) {
-            return firn_fail(error, FIRN_INVALID, "%s: is to be added twice by one commit",
-                             added[i].location);
-        }
+static firn_status take_added(next_segment *next, firn_error *error) {
+    for (size_t i = 0; i < next->added.count; i++) {
+        size_t source = first_added(next) + i;
+        firn_ledger_entry entry = entry_of(next, source);
+        FIRN_TRY(check_added(&entry, error));
+        const char *key = NULL;
+        FIRN_TRY(firn_ledger_key(entry.location, next->arena, &key, error));
+        next->items[next->count++] = (outgoing){.key = key, .source = source};
     }
     return FIRN_OK;
 }
 
-static int compare(const void *left, const void *right) {
+static int by_key(const void *left, const void *right) {
     const outgoing *a = left, *b = right;
-    int order = a->unit == b->unit ? 0 : strcmp(a->unit, b->unit);
-    if (order == 0) order = firn_slice_compare(a->key, b->key);
-    return order != 0 ? order : (a->order > b->order) - (a->order < b->order);
+    int order = strcmp(a->key, b->key);
+    return order != 0 ? order : (a->source > b->source) - (a->source < b->source);
 }
 
-static void describe(const firn_ledger *next, const firn_ledger_record *record, size_t order,
-                     outgoing *out) {
-    firn_slice key = firn_slice_of(record->key, record->key_size);
-    const firn_ledger_record *newest = firn_ledger_by_key(next, key);
-    const char *unit = newest->entry.unit;
-    *out = (outgoing){&record->entry, unit == NULL ? "" : unit, key, order};
+static int by_unit(const void *left, const void *right) {
+    const outgoing *a = left, *b = right;
+    int order = a->unit == b->unit ? 0 : strcmp(a->unit, b->unit);
+    return order != 0 ? order : by_key(left, right);
+}
+
+/** Most often they are sorted already, as the listing is, and a sort would want as much memory again. */
+static void sort(next_segment *next, int (*compare)(const void *, const void *)) {
+    size_t i = 1;
+    while (i < next->count && compare(&next->items[i - 1], &next->items[i]) < 0) i++;
+    if (i < next->count) qsort(next->items, next->count, sizeof *next->items, compare);
+}
+
+/** Of one snapshot the later word alone counts: no rollback comes between them. The versions of one location are items[first], … items[end - 1]; those that count go to `kept` and the ones behind it. */
+static firn_status keep_versions(next_segment *next, size_t first, size_t end, size_t *kept,
+                                 bool *has_units, firn_error *error) {
+    outgoing *versions = &next->items[*kept];
+    size_t count = 0;
+    const char *unit = NULL;
+    int64_t snapshot_id = 0;
+    for (size_t i = first; i < end; i++) {
+        outgoing item = next->items[i];
+        firn_ledger_entry entry = entry_of(next, item.source);
+        bool same = count > 0 && entry.snapshot_id == snapshot_id;
+        if (same && item.source >= first_added(next)) {
+            return firn_fail(error, FIRN_INVALID, "%s: is to be added twice by one commit",
+                             entry.location);
+        }
+        versions[same ? count - 1 : count++] = item;
+        snapshot_id = entry.snapshot_id;
+        unit = entry.unit;
+    }
+    for (size_t i = 0; i < count; i++) versions[i].unit = unit == NULL ? "" : unit;
+    *has_units = *has_units || unit != NULL;
+    *kept += count;
+    return FIRN_OK;
 }
 
 /** By unit, then location; versions of one location stand together. */
-static firn_status sort_entries(const firn_ledger *next, firn_arena *arena,
-                                const firn_ledger_entry ***out, size_t *count, firn_error *error) {
-    size_t older = next->superseded.count;
-    size_t total = older + next->records.count;
-    outgoing *items = firn_arena_alloc(arena, total, sizeof *items);
-    const firn_ledger_entry **sorted = firn_arena_alloc(arena, total, sizeof(void *));
-    if (items == NULL || sorted == NULL) return firn_fail_memory(error);
-    for (size_t i = 0; i < total; i++) {
-        describe(next, i < older ? &next->superseded.items[i] : &next->records.items[i - older], i,
-                 &items[i]);
+static firn_status arrange(next_segment *next, firn_error *error) {
+    size_t kept = 0;
+    bool has_units = false;
+    sort(next, by_key);
+    for (size_t i = 0; i < next->count;) {
+        size_t end = i + 1;
+        while (end < next->count && strcmp(next->items[end].key, next->items[i].key) == 0) end++;
+        FIRN_TRY(keep_versions(next, i, end, &kept, &has_units, error));
+        i = end;
     }
-    if (total > 0) qsort(items, total, sizeof *items, compare);
-    for (size_t i = 0; i < total; i++) sorted[i] = items[i].entry;
-    *out = sorted;
-    *count = total;
+    next->count = kept;
+    if (has_units) sort(next, by_unit);
     return FIRN_OK;
 }
 
-static firn_status write_segment(firn_table *table, firn_journal *journal, const firn_ledger *next,
+static firn_ledger_entry outgoing_entry(const void *context, size_t index) {
+    const next_segment *next = context;
+    return entry_of(next, next->items[index].source);
+}
+
+static firn_status write_segment(firn_table *table, firn_journal *journal, const next_segment *next,
                                  firn_arena *arena, const char **location, uint64_t *checksum,
-                                 size_t *count, firn_error *error) {
+                                 firn_error *error) {
     firn_status status = FIRN_OK;
-    const firn_ledger_entry **entries = NULL;
     char *folder = NULL;
     char uuid[FIRN_UUID_TEXT_SIZE];
+    firn_ledger_entries entries = {next->count, outgoing_entry, next};
     *location = NULL;
-    FIRN_TRY(sort_entries(next, next->arena, &entries, count, error));
-    if (*count == 0) return FIRN_OK;
+    if (next->count == 0) return FIRN_OK;
     FIRN_CHECK(firn_metadata_folder(table->metadata, &folder, error));
     FIRN_CHECK(firn_uuid_random(uuid, error));
     *location = firn_arena_format(arena, "%s/%s%s.avro", folder, FIRN_LEDGER_FILE_PREFIX, uuid);
@@ -131,8 +182,7 @@ static firn_status write_segment(firn_table *table, firn_journal *journal, const
         goto out;
     }
     FIRN_CHECK(firn_journal_add(journal, *location, error));
-    FIRN_CHECK(
-        firn_ledger_segment_write(table->storage, *location, entries, *count, checksum, error));
+    FIRN_CHECK(firn_ledger_segment_write(table->storage, *location, entries, checksum, error));
 out:
     firn_free(folder);
     return status;
@@ -175,24 +225,33 @@ static firn_status check_usable(const firn_ledger *ledger, const firn_table *tab
 }
 
 firn_status firn_ledger_write(const firn_ledger *ledger, firn_table *table, firn_journal *journal,
-                              const firn_ledger_entry *added, size_t added_count,
-                              int64_t snapshot_id, int64_t sequence_number, firn_arena *arena,
-                              const char **property, firn_error *error) {
+                              firn_ledger_entries added, int64_t snapshot_id,
+                              int64_t sequence_number, firn_arena *arena, const char **property,
+                              firn_error *error) {
     firn_status status = FIRN_OK;
-    firn_ledger *next = NULL;
     const char *location = NULL;
-    size_t count = 0;
     uint64_t checksum = 0;
     FIRN_TRY(check_usable(ledger, table, error));
-    size_t kept = segments_to_keep(ledger, added_count + unwritten(ledger));
-    FIRN_TRY(firn_ledger_new(&next, error));
-    FIRN_CHECK(take_over(next, ledger->superseded.items, ledger->superseded.count, kept, error));
-    FIRN_CHECK(take_over(next, ledger->records.items, ledger->records.count, kept, error));
-    FIRN_CHECK(put_added(next, added, added_count, snapshot_id, sequence_number, error));
-    FIRN_CHECK(write_segment(table, journal, next, arena, &location, &checksum, &count, error));
-    FIRN_CHECK(
-        make_text(ledger, kept, location, checksum, count, snapshot_id, arena, property, error));
+    size_t kept = segments_to_keep(ledger, added.count + unwritten(ledger));
+    next_segment next = {.ledger = ledger,
+                         .added = added,
+                         .snapshot_id = snapshot_id,
+                         .sequence_number = sequence_number,
+                         .now = firn_clock_now_ms(),
+                         .arena = firn_arena_new()};
+    next.items = firn_alloc_array(first_added(&next) + added.count, sizeof *next.items);
+    if (next.arena == NULL || next.items == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    take_over(&next, kept);
+    FIRN_CHECK(take_added(&next, error));
+    FIRN_CHECK(arrange(&next, error));
+    FIRN_CHECK(write_segment(table, journal, &next, arena, &location, &checksum, error));
+    FIRN_CHECK(make_text(ledger, kept, location, checksum, next.count, snapshot_id, arena, property,
+                         error));
 out:
-    firn_ledger_free(next);
+    firn_free(next.items);
+    firn_arena_free(next.arena);
     return status;
 }

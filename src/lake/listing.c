@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lake/listing_internal.h"
 
 static int by_key(const void *a, const void *b) {
@@ -47,17 +48,27 @@ firn_status firn_lake_drop_duplicates(firn_lake_collector *collector, firn_error
     return FIRN_OK;
 }
 
+/* The files alone, in the memory of what was found: each lies before the place that it was read from. */
+static firn_lake_file *shed_found(firn_lake_collector *collector) {
+    const firn_lake_found *found = collector->found.items;
+    size_t count = collector->found.count;
+    firn_lake_file *files = (firn_lake_file *)(void *)collector->found.items;
+    for (size_t i = 0; i < count; i++) memmove(&files[i], &found[i].file, sizeof *files);
+    firn_lake_file *smaller = firn_realloc_array(files, count, sizeof *files);
+    collector->found.items = NULL;
+    collector->found.count = collector->found.capacity = 0;
+    return smaller == NULL ? files : smaller;
+}
+
 static firn_status take_files(firn_lake_collector *collector, firn_lake_listing *out,
                               firn_error *error) {
     FIRN_TRY(firn_lake_drop_duplicates(collector, error));
     size_t count = collector->found.count;
-    firn_lake_file *files = firn_arena_alloc(collector->arena, count + 1, sizeof *files);
-    if (files == NULL) return firn_fail_memory(error);
+    if (count == 0) return FIRN_OK;
+    firn_lake_file *files = shed_found(collector);
+    if (firn_arena_on_free(collector->arena, firn_free, files) != 0) return firn_fail_memory(error);
     bool sorted = true;
-    for (size_t i = 0; i < count; i++) {
-        files[i] = collector->found.items[i].file;
-        sorted = sorted && (i == 0 || by_unit(&files[i - 1], &files[i]) <= 0);
-    }
+    for (size_t i = 1; i < count && sorted; i++) sorted = by_unit(&files[i - 1], &files[i]) <= 0;
     if (!sorted) qsort(files, count, sizeof *files, by_unit);
     out->files = files;
     out->file_count = count;

@@ -41,6 +41,7 @@ typedef struct firn_lake_source {
 
 #define FIRN_LAKE_NO_UNIT UINT32_MAX
 
+/** There may be millions: it is kept small. */
 typedef struct firn_lake_file {
     /**
      * Absolute, as it will be recorded: UTF-8, literal, a scheme as it was given. On the local disk "." and ".." and double slashes are gone (".." behind a symbolic link is where the link leads); keys of object stores
@@ -48,11 +49,13 @@ typedef struct firn_lake_file {
      */
     const char *location;
     /** The key part of the location begins here: below the folder given (or the unit's), the fixed part of a pattern or the folder that all files named one by one share, each cut before its first "key=value" segment. */
-    size_t root_length;
+    uint16_t root_length;
+    bool
+        is_regular; /**< seen in its folder as a regular file: the last segment is no symbolic link */
+    uint32_t unit; /**< index, or FIRN_LAKE_NO_UNIT */
     int64_t size;
     int64_t modified_ns; /**< since the epoch */
     const char *etag;    /**< NULL where the store has none */
-    uint32_t unit;       /**< index, or FIRN_LAKE_NO_UNIT */
 } firn_lake_file;
 
 typedef struct firn_lake_unit {

@@ -138,7 +138,9 @@ firn_status firn_lake_collect_folder(firn_lake_collector *collector, const char 
         .collector = collector,
         .glob = glob,
         .folder_length = length,
-        .found = {.file = {.root_length = firn_lake_root_length(folder, length), .unit = unit},
+        .found = {.file = {.root_length = (uint16_t)firn_lake_root_length(folder, length),
+                           .is_regular = true,
+                           .unit = unit},
                   .order = order}};
     firn_status status = firn_storage_list_within(
         collector->storage, folder, glob == NULL ? NULL : is_wanted, visit_file, &visit, error);

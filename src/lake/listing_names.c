@@ -98,7 +98,8 @@ static void set_roots(firn_lake_collector *collector) {
         firn_lake_file *file = &collector->found.items[i].file;
         size_t start = firn_lake_path_start(file->location);
         if (file->location[start] == '/') start++;
-        file->root_length = firn_lake_root_length(file->location, shared > start ? shared : start);
+        file->root_length =
+            (uint16_t)firn_lake_root_length(file->location, shared > start ? shared : start);
     }
 }
 

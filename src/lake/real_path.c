@@ -12,13 +12,13 @@ static void resolve_folder(firn_lake_real_paths *paths, const char *path, size_t
     if (realpath(paths->folder, paths->real) == NULL) paths->folder[0] = '\0';
 }
 
-const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path) {
+const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path, bool is_regular) {
     char real[PATH_MAX];
     size_t length = (size_t)(strrchr(path, '/') - path);
     if (length == 0 || length >= sizeof paths->folder) return path;
     resolve_folder(paths, path, length);
     if (paths->folder[0] == '\0') return path;
-    if (readlink(path, real, sizeof real) >= 0) {
+    if (!is_regular && readlink(path, real, sizeof real) >= 0) {
         return realpath(path, real) == NULL ? path : firn_arena_strdup(paths->arena, real);
     }
     if (strcmp(paths->folder, paths->real) == 0) return path;

@@ -3,6 +3,7 @@
 #define FIRN_LAKE_REAL_PATH_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "base/arena.h"
 
@@ -12,7 +13,7 @@ typedef struct firn_lake_real_paths {
     char folder[PATH_MAX], real[PATH_MAX]; /**< the folder that was resolved last */
 } firn_lake_real_paths;
 
-/** The path without symbolic links and ".." in it: in the arena, or `path` itself where it has none, or where that can't be told. `path` is absolute. NULL: memory is out. */
-const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path);
+/** The path without symbolic links and ".." in it: in the arena, or `path` itself where it has none, or where that can't be told. `path` is absolute; `is_regular`: its last segment is known to be no link. NULL: memory is out. */
+const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path, bool is_regular);
 
 #endif

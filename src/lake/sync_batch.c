@@ -70,13 +70,13 @@ static int64_t next_sequence_number(const firn_table_metadata *metadata) {
     return metadata->format_version == 1 ? 0 : metadata->last_sequence_number + 1;
 }
 
-firn_status firn_sync_ledger_properties(firn_sync_work *work, const firn_ledger_entry *entries,
-                                        size_t count, int64_t snapshot_id, firn_arena *arena,
-                                        json_t **out, const char **text, firn_error *error) {
+firn_status firn_sync_ledger_properties(firn_sync_work *work, firn_ledger_entries entries,
+                                        int64_t snapshot_id, firn_arena *arena, json_t **out,
+                                        const char **text, firn_error *error) {
     json_t *properties = json_object();
     if (properties == NULL) return firn_fail_memory(error);
     firn_status status =
-        firn_ledger_write(work->ledger, work->table, work->journal, entries, count, snapshot_id,
+        firn_ledger_write(work->ledger, work->table, work->journal, entries, snapshot_id,
                           next_sequence_number(work->table->metadata), arena, text, error);
     if (status == FIRN_OK) {
         const char *key = firn_ledger_property_key(work->table->ref, arena);
@@ -98,9 +98,9 @@ typedef struct append_run {
     const firn_sync_batch *batch;
     firn_manifest_batch *manifests;
     const firn_added_manifests *added;
-    firn_arena *arena;   /* for the commit */
-    firn_arena *scratch; /* for one entry */
-    FIRN_VECTOR(firn_ledger_entry) entries;
+    firn_arena *arena;           /* for the commit */
+    firn_arena *scratch;         /* for one entry */
+    FIRN_VECTOR(uint32_t) files; /* of work->files, that the manifests have */
     FIRN_VECTOR(const char *) units;
     FIRN_VECTOR(const char *) texts; /* of the ledger, one for each time the change was built */
     json_t *properties;
@@ -110,18 +110,23 @@ typedef struct append_run {
 static firn_status add_entry(void *context, const firn_lake_footer *footer, firn_error *error) {
     append_run *run = context;
     firn_sync_work *work = run->work;
-    const firn_sync_fact *fact = &work->facts[footer->index];
     firn_data_file file = {0};
-    if (fact->state != FIRN_SYNC_PENDING) return FIRN_OK;
-    firn_sync_tell(work, "adding files", work->result->files_added + run->entries.count,
+    if (work->facts[footer->index].state != FIRN_SYNC_PENDING) return FIRN_OK;
+    firn_sync_tell(work, "adding files", work->result->files_added + run->files.count,
                    work->new_count);
     FIRN_TRY(firn_cancel_check(error));
     firn_status status = firn_sync_entry(work, footer, run->scratch, &file, error);
     if (status == FIRN_OK) status = firn_manifest_batch_add(run->manifests, &file, error);
     firn_arena_clear(run->scratch);
     FIRN_TRY(status);
-    firn_ledger_entry entry = firn_sync_entry_of(work, footer->file, fact->rows);
-    return firn_vector_push(&run->entries, error, entry);
+    return firn_vector_push(&run->files, error, (uint32_t)footer->index);
+}
+
+static firn_ledger_entry ledger_entry_at(const void *context, size_t index) {
+    const append_run *run = context;
+    const firn_sync_work *work = run->work;
+    size_t file = run->files.items[index];
+    return firn_sync_entry_of(work, &work->files[file], work->facts[file].rows);
 }
 
 /* Those of the batch's units of which all files are in the table once it is committed. */
@@ -149,7 +154,7 @@ static firn_status check_moved(append_run *run, firn_error *error) {
     for (size_t i = 0; i < run->batch->count; i++) {
         pending += work->facts[run->batch->first + i].state == FIRN_SYNC_PENDING ? 1 : 0;
     }
-    if (pending == run->entries.count && firn_sync_plan_holds(work)) return FIRN_OK;
+    if (pending == run->files.count && firn_sync_plan_holds(work)) return FIRN_OK;
     return firn_fail(error, FIRN_CONFLICT,
                      "table %s: another writer added some of the same files, or changed the table, "
                      "meanwhile; run this again",
@@ -166,9 +171,9 @@ static firn_status build_change(void *context, firn_table *table, bool moved,
     json_decref(run->properties);
     run->properties = NULL;
     const char *text = NULL;
-    FIRN_TRY(firn_sync_ledger_properties(work, run->entries.items, run->entries.count,
-                                         run->added->snapshot_id, run->arena, &run->properties,
-                                         &text, error));
+    firn_ledger_entries entries = {run->files.count, ledger_entry_at, run};
+    FIRN_TRY(firn_sync_ledger_properties(work, entries, run->added->snapshot_id, run->arena,
+                                         &run->properties, &text, error));
     FIRN_TRY(firn_vector_push(&run->texts, error, text));
     FIRN_TRY(name_units(run, error));
     FIRN_TRY(firn_sync_add_to_property(work, run->units.items, run->units.count, run->arena,
@@ -226,6 +231,7 @@ static firn_status append(append_run *run, const batch_sums *sums, firn_error *e
     firn_commit_result result = {0};
     FIRN_TRY(
         firn_manifest_batch_new(work->table, firn_sync_memory(work, 4), &run->manifests, error));
+    firn_manifest_batch_use_pool(run->manifests, work->options->pool);
     FIRN_TRY(firn_lake_footers_visit(work->footers, run->batch->first, run->batch->count, add_entry,
                                      run, error));
     FIRN_TRY(firn_manifest_batch_finish(run->manifests, work->journal, &run->added, error));
@@ -255,7 +261,7 @@ static firn_status run_append(firn_sync_work *work, const firn_sync_batch *batch
         status = append(&run, sums, error);
     }
     firn_manifest_batch_free(run.manifests);
-    firn_vector_release(&run.entries);
+    firn_vector_release(&run.files);
     firn_vector_release(&run.units);
     firn_vector_release(&run.texts);
     json_decref(run.properties);
@@ -364,8 +370,8 @@ static firn_status build_ledger(void *context, const firn_table *table, firn_tab
     int64_t head = table->snapshot == NULL ? 0 : table->snapshot->snapshot_id;
     json_t *properties = NULL;
     if (present != NULL && run->text != NULL && strcmp(present, run->text) == 0) return FIRN_OK;
-    FIRN_TRY(firn_sync_ledger_properties(work, NULL, 0, head, run->arena, &properties, &run->text,
-                                         error));
+    FIRN_TRY(firn_sync_ledger_properties(work, firn_ledger_entries_of(NULL, 0), head, run->arena,
+                                         &properties, &run->text, error));
     return firn_update_set_properties(update, properties, error);
 }
 

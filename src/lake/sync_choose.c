@@ -5,12 +5,15 @@
 
 /* --- what is new ------------------------------------------------------------------------------- */
 
-static void take_file(firn_sync_work *work, const firn_lake_file *file) {
+/* `own` NULL: all of the listing is taken, and stays where it is. */
+static void take_file(firn_sync_work *work, firn_lake_file *own, const firn_lake_file *file) {
     work->facts[work->file_count].state = FIRN_SYNC_LATER;
-    work->files[work->file_count++] = *file;
+    if (own != NULL) own[work->file_count] = *file;
+    work->file_count++;
 }
 
-static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn_error *error) {
+static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn_lake_file *own,
+                              firn_error *error) {
     const firn_lake_listing *listing = &work->listing;
     work->units = firn_arena_alloc(work->arena, listing->unit_count + 1, sizeof *work->units);
     if (work->units == NULL) return firn_fail_memory(error);
@@ -19,7 +22,8 @@ static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn
         size_t first = work->file_count;
         for (size_t j = 0; j < unit->file_count; j++) {
             size_t index = unit->first_file + j;
-            if (classes[index] == FIRN_SYNC_NEW_FILE) take_file(work, &listing->files[index]);
+            if (classes[index] != FIRN_SYNC_NEW_FILE) continue;
+            take_file(work, own, &listing->files[index]);
         }
         if (work->file_count == first) {
             work->result->units_known++;
@@ -32,9 +36,9 @@ static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn
     return FIRN_OK;
 }
 
-static void take_files(firn_sync_work *work, const uint8_t *classes) {
+static void take_files(firn_sync_work *work, const uint8_t *classes, firn_lake_file *own) {
     for (size_t i = 0; i < work->listing.file_count; i++) {
-        if (classes[i] == FIRN_SYNC_NEW_FILE) take_file(work, &work->listing.files[i]);
+        if (classes[i] == FIRN_SYNC_NEW_FILE) take_file(work, own, &work->listing.files[i]);
     }
 }
 
@@ -105,22 +109,41 @@ firn_status firn_sync_choose_again(firn_sync_work *work, bool *again, firn_error
     return firn_sync_refuse_same(work, error);
 }
 
-firn_status firn_sync_choose(firn_sync_work *work, const uint8_t *classes, firn_error *error) {
-    size_t room = work->listing.file_count + 1;
-    work->files = firn_arena_alloc(work->arena, room, sizeof *work->files);
+static size_t count_new(const firn_sync_work *work, const uint8_t *classes) {
+    size_t count = 0;
+    for (size_t i = 0; i < work->listing.file_count; i++) {
+        count += classes[i] == FIRN_SYNC_NEW_FILE ? 1 : 0;
+    }
+    return count;
+}
+
+/* Room for files and facts; *own is NULL where the listing's own files serve. */
+static firn_status make_room(firn_sync_work *work, size_t fresh, size_t overwritten,
+                             firn_lake_file **own, firn_error *error) {
+    size_t room = fresh + overwritten + 1;
     work->facts = firn_arena_alloc(work->arena, room, sizeof *work->facts);
-    if (work->files == NULL || work->facts == NULL) return firn_fail_memory(error);
+    if (work->facts == NULL) return firn_fail_memory(error);
+    work->files = work->listing.files;
+    *own = NULL;
+    if (fresh == work->listing.file_count && overwritten == 0) return FIRN_OK;
+    work->files = *own = firn_arena_alloc(work->arena, room, sizeof **own);
+    return *own == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+firn_status firn_sync_choose(firn_sync_work *work, const uint8_t *classes, firn_error *error) {
+    bool overwrites = work->options->on_replaced == FIRN_LAKE_OVERWRITE;
+    size_t overwritten = overwrites ? work->replaced_files.count : 0;
+    firn_lake_file *own = NULL;
+    FIRN_TRY(make_room(work, count_new(work, classes), overwritten, &own, error));
     if (work->listing.has_units) {
-        FIRN_TRY(take_units(work, classes, error));
+        FIRN_TRY(take_units(work, classes, own, error));
     } else {
-        take_files(work, classes);
+        take_files(work, classes, own);
     }
     work->first_overwrite = work->file_count;
-    if (work->options->on_replaced == FIRN_LAKE_OVERWRITE) {
-        for (size_t i = 0; i < work->replaced_files.count; i++) {
-            work->facts[work->file_count].overwrites = true;
-            work->files[work->file_count++] = *work->replaced_files.items[i];
-        }
+    for (size_t i = 0; i < overwritten; i++) {
+        work->facts[work->file_count].overwrites = true;
+        own[work->file_count++] = *work->replaced_files.items[i];
     }
     FIRN_TRY(firn_sync_note_acted_on(work, error));
     size_t limit = work->options->limit, all = new_things(work);

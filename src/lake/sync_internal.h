@@ -32,11 +32,11 @@ typedef struct firn_sync_tuple {
     bool counted; /**< in result->partitions */
 } firn_sync_tuple;
 
-/** What is known of a file that is to be read. */
+/** What is known of a file that is to be read. There may be millions: it is kept small. */
 typedef struct firn_sync_fact {
-    firn_sync_state state;
+    uint8_t state;   /**< firn_sync_state */
+    uint8_t proof;   /**< firn_lake_proof */
     bool overwrites; /**< a replaced file: its live entry goes */
-    firn_lake_proof proof;
     int64_t rows;
     firn_sync_tuple *tuple; /**< proved; shared by the files of a partition */
 } firn_sync_fact;
@@ -83,8 +83,8 @@ typedef struct firn_sync_work {
     FIRN_VECTOR(firn_ledger_entry) adopted;
     FIRN_VECTOR(const char *) adopted_units;
 
-    /* New files, by unit, then those that overwrite. The first `new_count` of the former are chosen, those beyond the limit are not. */
-    firn_lake_file *files;
+    /* New files, by unit, then those that overwrite. The first `new_count` of the former are chosen, those beyond the limit are not. The listing's own where all of it is new. */
+    const firn_lake_file *files;
     firn_sync_fact *facts;
     size_t new_count, first_overwrite, file_count;
     firn_sync_unit *units;
@@ -216,7 +216,7 @@ typedef struct firn_sync_live {
     bool live;
     int64_t snapshot_id, sequence_number, size, rows;
 } firn_sync_live;
-/** Looks which of the files are live now. Manifests that were walked before are not read again: what was live in them was told then. */
+/** Looks which of the files are live now; `out` is zeroed, one for each. Manifests that were walked before are not read again: what was live in them was told then. */
 firn_status firn_sync_find_live(firn_sync_work *work, const firn_lake_file *const *files,
                                 size_t count, firn_sync_live *out, firn_error *error);
 
@@ -261,9 +261,9 @@ firn_status firn_sync_note_commit(firn_sync_work *work, const firn_sync_commit *
 /** Records what was adopted, if no commit did. */
 firn_status firn_sync_save_ledger(firn_sync_work *work, firn_error *error);
 /** What a ledger commit sets: the properties (owned by the caller) for the entries that are added. */
-firn_status firn_sync_ledger_properties(firn_sync_work *work, const firn_ledger_entry *entries,
-                                        size_t count, int64_t snapshot_id, firn_arena *arena,
-                                        json_t **out, const char **text, firn_error *error);
+firn_status firn_sync_ledger_properties(firn_sync_work *work, firn_ledger_entries entries,
+                                        int64_t snapshot_id, firn_arena *arena, json_t **out,
+                                        const char **text, firn_error *error);
 
 /* sync_history.c */
 /** Fills in which snapshots name replaced and missing files. */

@@ -4,7 +4,11 @@
 #include "lake/sync_internal.h"
 
 typedef struct live_search {
-    const firn_map *wanted; /* location key to an entry of `out` */
+    const firn_lake_file *const *files;
+    firn_sync_live *out;
+    size_t count;
+    firn_map
+        *wanted; /* location key to an entry of `out`; NULL until there is a manifest to look at */
 } live_search;
 
 static firn_status visit_entry(void *context, const firn_manifest_entry *entry, firn_error *error) {
@@ -25,13 +29,13 @@ static firn_status visit_entry(void *context, const firn_manifest_entry *entry, 
     return FIRN_OK;
 }
 
-static firn_status index_files(const firn_lake_file *const *files, size_t count,
-                               firn_sync_live *out, firn_map *wanted, firn_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        out[i] = (firn_sync_live){0};
-        char *key = firn_location_key(files[i]->location);
+static firn_status index_files(live_search *search, firn_error *error) {
+    search->wanted = firn_map_new();
+    if (search->wanted == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < search->count; i++) {
+        char *key = firn_location_key(search->files[i]->location);
         if (key == NULL) return firn_fail_memory(error);
-        firn_status status = firn_map_set_text(wanted, key, &out[i], error);
+        firn_status status = firn_map_set_text(search->wanted, key, &search->out[i], error);
         firn_free(key);
         FIRN_TRY(status);
     }
@@ -42,6 +46,7 @@ static firn_status walk(firn_sync_work *work, const firn_manifest_file *manifest
                         live_search *search, firn_error *error) {
     if (manifest->content != FIRN_CONTENT_DATA) return FIRN_OK;
     if (firn_map_has_text(work->walked, manifest->path)) return FIRN_OK;
+    if (search->wanted == NULL) FIRN_TRY(index_files(search, error));
     FIRN_TRY(firn_table_read_manifest(work->table, manifest, NULL, visit_entry, search, error));
     return firn_map_set_text(work->walked, manifest->path, NULL, error);
 }
@@ -51,24 +56,22 @@ firn_status firn_sync_find_live(firn_sync_work *work, const firn_lake_file *cons
     firn_status status = FIRN_OK;
     const firn_manifest_file *manifests = NULL;
     size_t manifest_count = 0;
+    live_search search = {.files = files, .out = out, .count = count};
+    if (count == 0 || work->table == NULL || work->table->snapshot == NULL) return FIRN_OK;
     firn_arena *arena = firn_arena_new();
-    firn_map *wanted = firn_map_new();
     if (work->walked == NULL) work->walked = firn_map_new();
-    if (arena == NULL || wanted == NULL || work->walked == NULL) {
+    if (arena == NULL || work->walked == NULL) {
         status = firn_fail_memory(error);
         goto out;
     }
-    FIRN_CHECK(index_files(files, count, out, wanted, error));
-    if (count == 0 || work->table == NULL || work->table->snapshot == NULL) goto out;
     FIRN_CHECK(firn_table_manifests(work->table, work->table->snapshot, arena, &manifests,
                                     &manifest_count, error));
-    live_search search = {wanted};
     for (size_t i = 0; i < manifest_count; i++) {
         FIRN_CHECK(firn_cancel_check(error));
         FIRN_CHECK(walk(work, &manifests[i], &search, error));
     }
 out:
-    firn_map_free(wanted);
+    firn_map_free(search.wanted);
     firn_arena_free(arena);
     return status;
 }

@@ -287,7 +287,7 @@ static firn_status look_at_live(firn_sync_work *work, file_classes *classes, fir
     firn_status status = FIRN_OK;
     const firn_lake_file **files =
         firn_alloc_array(work->listing.file_count, sizeof(const firn_lake_file *));
-    firn_sync_live *live = firn_alloc_array(work->listing.file_count, sizeof *live);
+    firn_sync_live *live = firn_alloc_zeroed(work->listing.file_count, sizeof *live);
     if (files == NULL || live == NULL) {
         status = firn_fail_memory(error);
         goto out;
@@ -371,7 +371,7 @@ firn_status firn_sync_drop_taken(firn_sync_work *work, firn_error *error) {
     size_t count = 0;
     const firn_lake_file **files =
         firn_alloc_array(work->new_count + 1, sizeof(const firn_lake_file *));
-    firn_sync_live *live = firn_alloc_array(work->new_count + 1, sizeof *live);
+    firn_sync_live *live = firn_alloc_zeroed(work->new_count + 1, sizeof *live);
     if (files == NULL || live == NULL) {
         status = firn_fail_memory(error);
         goto out;

@@ -278,9 +278,9 @@ static firn_status build_change(void *context, firn_table *table, bool moved,
     }
     json_decref(run->properties);
     run->properties = NULL;
-    FIRN_TRY(firn_sync_ledger_properties(run->work, run->entries.items, run->entries.count,
-                                         run->added->snapshot_id, run->arena, &run->properties,
-                                         &text, error));
+    firn_ledger_entries entries = firn_ledger_entries_of(run->entries.items, run->entries.count);
+    FIRN_TRY(firn_sync_ledger_properties(run->work, entries, run->added->snapshot_id, run->arena,
+                                         &run->properties, &text, error));
     FIRN_TRY(firn_sync_take_from_property(run->work, run->entries.items, run->entries.count,
                                           run->arena, run->properties, error));
     run->summary = (firn_summary_item){FIRN_LEDGER_PROPERTY, text};

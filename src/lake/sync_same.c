@@ -8,10 +8,11 @@
 typedef struct same_search {
     firn_sync_work *work;
     firn_arena *arena;
-    firn_map *sizes; /* of new files */
-    firn_map *
-        names; /* resolved path to location: of new files, and of entries that were added through links */
+    firn_map *sizes;  /* of new files; empty where there is no ledger */
+    firn_map *names;  /* resolved path to location, of new files that are under their own name */
+    firn_map *linked; /* the same of entries that were added through links */
     const char **resolved; /* of new files; NULL: not on the local disk */
+    size_t behind_links;   /* new files that lie behind links */
     firn_lake_real_paths paths;
 } same_search;
 
@@ -24,18 +25,37 @@ static firn_status key_of(same_search *search, const char *location, const char 
     return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
-static firn_status note_names(same_search *search, firn_error *error) {
+static bool has_ledger(const same_search *search) {
+    const firn_ledger *ledger = search->work->ledger;
+    return ledger != NULL && firn_ledger_count(ledger) > 0;
+}
+
+static firn_status resolve_files(same_search *search, firn_error *error) {
     firn_sync_work *work = search->work;
+    bool has_entries = has_ledger(search);
     for (size_t i = 0; i < work->new_count; i++) {
         const firn_lake_file *file = &work->files[i];
         const char *key = NULL;
         FIRN_TRY(key_of(search, file->location, &key, error));
         if (key[0] != '/') continue;
-        search->resolved[i] = firn_lake_real_path(&search->paths, key);
+        search->resolved[i] = firn_lake_real_path(&search->paths, key, file->is_regular);
         if (search->resolved[i] == NULL) return firn_fail_memory(error);
-        FIRN_TRY(firn_map_set_int(search->sizes, file->size, search, error));
+        search->behind_links += strcmp(search->resolved[i], key) != 0 ? 1 : 0;
+        if (has_entries) FIRN_TRY(firn_map_set_int(search->sizes, file->size, search, error));
+    }
+    return FIRN_OK;
+}
+
+/* Two names of one file, and neither behind a link, are told apart by the listing. */
+static firn_status note_names(same_search *search, firn_error *error) {
+    firn_sync_work *work = search->work;
+    for (size_t i = 0; search->behind_links > 0 && i < work->new_count; i++) {
+        const char *location = work->files[i].location;
+        const char *key = NULL;
+        if (search->resolved[i] == NULL) continue;
+        FIRN_TRY(key_of(search, location, &key, error));
         if (strcmp(search->resolved[i], key) != 0) continue;
-        FIRN_TRY(firn_map_set_text(search->names, key, (void *)(uintptr_t)file->location, error));
+        FIRN_TRY(firn_map_set_text(search->names, key, (void *)(uintptr_t)location, error));
     }
     return FIRN_OK;
 }
@@ -50,7 +70,7 @@ static firn_status refuse(const same_search *search, size_t index, const char *o
 }
 
 /* Entries that were added through links; files of other sizes are others. */
-static firn_status find_linked_entries(same_search *search, firn_map *linked, firn_error *error) {
+static firn_status find_linked_entries(same_search *search, firn_error *error) {
     const firn_ledger *ledger = search->work->ledger;
     for (size_t i = 0; ledger != NULL && i < firn_ledger_count(ledger); i++) {
         const firn_ledger_entry *entry = firn_ledger_at(ledger, i);
@@ -58,23 +78,23 @@ static firn_status find_linked_entries(same_search *search, firn_map *linked, fi
         const char *key = NULL;
         if (entry->removed || (entry->size >= 0 && !same_size)) continue;
         FIRN_TRY(key_of(search, entry->location, &key, error));
-        const char *real = key[0] == '/' ? firn_lake_real_path(&search->paths, key) : key;
+        const char *real = key[0] == '/' ? firn_lake_real_path(&search->paths, key, false) : key;
         if (real == NULL) return firn_fail_memory(error);
         if (strcmp(real, key) == 0) continue;
         const char *location = firn_arena_strdup(search->arena, entry->location);
         if (location == NULL) return firn_fail_memory(error);
-        FIRN_TRY(firn_map_set_text(linked, real, (void *)(uintptr_t)location, error));
+        FIRN_TRY(firn_map_set_text(search->linked, real, (void *)(uintptr_t)location, error));
     }
     return FIRN_OK;
 }
 
-static firn_status compare(same_search *search, const firn_map *linked, firn_error *error) {
+static firn_status compare(same_search *search, firn_error *error) {
     firn_sync_work *work = search->work;
     for (size_t i = 0; i < work->new_count; i++) {
         const char *real = search->resolved[i];
         const char *location = work->files[i].location;
         if (real == NULL || work->facts[i].state != FIRN_SYNC_PENDING) continue;
-        const char *added = firn_map_get_text(linked, real);
+        const char *added = firn_map_get_text(search->linked, real);
         const firn_ledger_entry *entry =
             work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, real);
         if (added == NULL && entry != NULL && !entry->removed) added = entry->location;
@@ -82,6 +102,7 @@ static firn_status compare(same_search *search, const firn_map *linked, firn_err
             FIRN_TRY(refuse(search, i, added, true, error));
             continue;
         }
+        if (search->behind_links == 0) continue;
         const char *other = firn_map_get_text(search->names, real);
         if (other == NULL) {
             void *value = (void *)(uintptr_t)location;
@@ -97,22 +118,24 @@ firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error) {
     if (work->new_count == 0) return FIRN_OK;
     firn_status status = FIRN_OK;
     same_search search = {.work = work, .arena = firn_arena_new()};
-    firn_map *linked = firn_map_new();
+    search.linked = firn_map_new();
     search.sizes = firn_map_new();
     search.names = firn_map_new();
     search.paths.arena = search.arena;
     if (search.arena != NULL) {
         search.resolved = firn_arena_alloc(search.arena, work->new_count, sizeof(const char *));
     }
-    if (search.resolved == NULL || search.sizes == NULL || search.names == NULL || linked == NULL) {
+    if (search.resolved == NULL || search.sizes == NULL || search.names == NULL ||
+        search.linked == NULL) {
         status = firn_fail_memory(error);
         goto out;
     }
+    FIRN_CHECK(resolve_files(&search, error));
     FIRN_CHECK(note_names(&search, error));
-    FIRN_CHECK(find_linked_entries(&search, linked, error));
-    FIRN_CHECK(compare(&search, linked, error));
+    FIRN_CHECK(find_linked_entries(&search, error));
+    FIRN_CHECK(compare(&search, error));
 out:
-    firn_map_free(linked);
+    firn_map_free(search.linked);
     firn_map_free(search.sizes);
     firn_map_free(search.names);
     firn_arena_free(search.arena);

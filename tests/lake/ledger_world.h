@@ -171,8 +171,8 @@ static inline const char *ledger_world_commit_with(ledger_world *w, firn_ledger 
     char now[32];
     (void)snprintf(now, sizeof now, "%lld", (long long)(w->time_ms + 99000));
     setenv("FIRN_TEST_NOW_MS", now, 1);
-    check_ok(firn_ledger_write(ledger, &w->table, w->journal, added, count, id,
-                               w->format_version == 1 ? 0 : w->sequence + 1, w->arena, &text,
+    check_ok(firn_ledger_write(ledger, &w->table, w->journal, firn_ledger_entries_of(added, count),
+                               id, w->format_version == 1 ? 0 : w->sequence + 1, w->arena, &text,
                                &w->error),
              &w->error);
     unsetenv("FIRN_TEST_NOW_MS");

@@ -116,7 +116,7 @@ static inline firn_lake_file kit_put(kit *k, const char *location, size_t root,
     check_ok(firn_parquet_file_writer_finish(writer, NULL, NULL, &k->error), &k->error);
     firn_parquet_file_writer_free(writer);
     firn_lake_file file = {.location = firn_arena_strdup(k->arena, location),
-                           .root_length = root,
+                           .root_length = (uint16_t)root,
                            .size = (int64_t)bytes.size,
                            .unit = FIRN_LAKE_NO_UNIT};
     check_ok(firn_storage_delete(k->storage, location, &k->error), &k->error);

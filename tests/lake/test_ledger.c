@@ -134,12 +134,12 @@ static void what_is_refused(void **state) {
     firn_ledger *ledger = ledger_world_load(w, "main");
     firn_ledger_entry twice[] = {{.location = "/a", .size = 1, .rows = 1},
                                  {.location = "file:/a", .size = 1, .rows = 1}};
-    check_fails(firn_ledger_write(ledger, &w->table, w->journal, twice, 2, 1, 1, w->arena, &text,
-                                  &w->error),
+    check_fails(firn_ledger_write(ledger, &w->table, w->journal, firn_ledger_entries_of(twice, 2),
+                                  1, 1, w->arena, &text, &w->error),
                 FIRN_INVALID, &w->error, "twice");
     twice[1] = (firn_ledger_entry){.location = "/b", .size = -2};
-    check_fails(firn_ledger_write(ledger, &w->table, w->journal, twice, 2, 1, 1, w->arena, &text,
-                                  &w->error),
+    check_fails(firn_ledger_write(ledger, &w->table, w->journal, firn_ledger_entries_of(twice, 2),
+                                  1, 1, w->arena, &text, &w->error),
                 FIRN_INVALID, &w->error, "/b");
     /* Somebody else's commit comes first. */
     (void)ledger_world_commit(w, "main", 1, "a", 0, 1);
@@ -147,8 +147,8 @@ static void what_is_refused(void **state) {
     bool current = true;
     check_ok(firn_ledger_is_current(ledger, &w->table, &current, &w->error), &w->error);
     assert_false(current);
-    check_fails(firn_ledger_write(ledger, &w->table, w->journal, twice, 1, 2, 2, w->arena, &text,
-                                  &w->error),
+    check_fails(firn_ledger_write(ledger, &w->table, w->journal, firn_ledger_entries_of(twice, 1),
+                                  2, 2, w->arena, &text, &w->error),
                 FIRN_CONFLICT, &w->error, "another run");
     firn_ledger_free(ledger);
     ledger_world_free(w);
@@ -439,8 +439,8 @@ static firn_status load_and_write(void *context, firn_error *error) {
     FIRN_CHECK(firn_ledger_adopt_units(ledger, units, 1, error));
     const firn_ledger_entry *found = firn_ledger_find(ledger, "s3a://not/there");
     assert_null(found);
-    FIRN_CHECK(
-        firn_ledger_write(ledger, &w->table, w->journal, added, 2, 99, 99, arena, &text, error));
+    FIRN_CHECK(firn_ledger_write(ledger, &w->table, w->journal, firn_ledger_entries_of(added, 2),
+                                 99, 99, arena, &text, error));
     assert_non_null(text);
 out:
     firn_ledger_free(ledger);

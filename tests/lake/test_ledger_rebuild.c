@@ -77,8 +77,8 @@ static void from_all_of_the_history(void **state) {
     const char *text = NULL;
     firn_ledger_entry added = {
         .location = "/lake/f9.parquet", .size = 1, .modified_ns = 1, .rows = 1};
-    check_ok(firn_ledger_write(ledger, w->real, w->journal, &added, 1, 4711, 4, w->arena, &text,
-                               &w->error),
+    check_ok(firn_ledger_write(ledger, w->real, w->journal, firn_ledger_entries_of(&added, 1), 4711,
+                               4, w->arena, &text, &w->error),
              &w->error);
     firn_ledger_free(ledger);
     (void)commit_files(w, "append", 9, 1, FIRN_LEDGER_PROPERTY, text);
@@ -162,8 +162,8 @@ static void another_reader(void **state) {
          .removed = true},
     };
     check_ok(firn_ledger_load(w->real, &ledger, &w->error), &w->error);
-    check_ok(firn_ledger_write(ledger, w->real, w->journal, added, 2, 4711, 7, w->arena, &text,
-                               &w->error),
+    check_ok(firn_ledger_write(ledger, w->real, w->journal, firn_ledger_entries_of(added, 2), 4711,
+                               7, w->arena, &text, &w->error),
              &w->error);
     firn_ledger_free(ledger);
     firn_ledger_property property;

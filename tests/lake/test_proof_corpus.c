@@ -47,7 +47,7 @@ static void check_file(const corpus_table *table, const firn_data_file *entry, t
     const firn_schema *schema = metadata->schema;
     const char *data = strstr(entry->path, "/data/");
     firn_lake_file file = {.location = entry->path,
-                           .root_length = data == NULL ? 0 : (size_t)(data + 6 - entry->path),
+                           .root_length = data == NULL ? 0 : (uint16_t)(data + 6 - entry->path),
                            .size = entry->file_size_in_bytes};
     firn_storage_file *opened = NULL;
     firn_parquet_file *parquet = NULL;
