@@ -15,7 +15,7 @@
 /** Pages below this many values are not worth a page of the output. */
 #define FIRN_PARQUET_SMALLEST_COPIED_PAGE 4096
 /** … and index pages below this many are put together: they are small, and few of them are read faster (design, section 14, 3). */
-#define FIRN_PARQUET_SMALLEST_COPIED_INDEX_PAGE 30000
+#define FIRN_PARQUET_SMALLEST_COPIED_INDEX_PAGE 65536
 
 /** An input's dictionary in terms of the merged one. */
 typedef struct firn_parquet_translation {
