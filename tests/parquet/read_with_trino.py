@@ -1,40 +1,21 @@
-"""read_with_trino.py FOLDER URL: what test_rewrite_readers left in FOLDER (FIRN_KEEP_CASES=FOLDER, FIRN_CASES_FOR=spark), read by Trino. Each out.parquet must
-hold the rows of expected.parquet, which PyArrow wrote: both become Iceberg tables in place (add_files), and count and checksums of every column are compared.
-
-By hand, with a Trino whose catalog `lake` has connector.name=iceberg, iceberg.catalog.type=TESTING_FILE_METASTORE,
-hive.metastore.catalog.dir=local:///metastore, fs.native-local.enabled=true, local.location=FOLDER, iceberg.add-files-procedure.enabled=true."""
+"""What rewriting makes of pages is read by Trino as it should be: pages joined and moved, of both versions, flat, nullable and nested, and 60
+random cases. The cases are those that test_rewrite_spark.py reads (test_rewrite_readers.c makes them, FIRN_REWRITE_READERS names it); each
+out.parquet must hold the rows of expected.parquet, which PyArrow wrote. Both become Iceberg tables in place (add_files), and count and checksums of
+every column are compared. By hand: README.md has the command. FOLDER as argument: cases kept by hand."""
 import glob
-import json
 import os
 import shutil
+import subprocess
 import sys
-import time
-import urllib.request
+import tempfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FOLDER, URL = sys.argv[1], sys.argv[2]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import trino  # noqa: E402
 
-
-def ask(request):
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
-
-
-def run(statement):
-    """Rows of a statement, by Trino's client protocol."""
-    answer = ask(urllib.request.Request(URL + "/v1/statement", data=statement.encode(), headers={
-        "X-Trino-User": "firn", "X-Trino-Catalog": "lake", "X-Trino-Schema": "cases"}))
-    rows = []
-    while True:
-        if "error" in answer:
-            raise RuntimeError(f"{statement[:200]}: {answer['error']['message'][:500]}")
-        rows += answer.get("data", [])
-        if "nextUri" not in answer:
-            return rows
-        time.sleep(0.02)
-        answer = ask(answer["nextUri"])
+CASES = "60"
 
 
 def sql_type(kind):
@@ -59,39 +40,48 @@ def sql_type(kind):
     return None
 
 
-def summary(case, which, columns):
-    data = os.path.join(FOLDER, case, which)
+def summary(folder, which, columns):
+    """Count and checksums by Trino, of FOLDER/WHICH.parquet."""
+    data = os.path.join(folder, which)
     os.makedirs(data, exist_ok=True)
-    shutil.copy(os.path.join(FOLDER, case, which + ".parquet"), os.path.join(data, "data.parquet"))
-    name = f'"{which}_{case}"'
-    run(f"DROP TABLE IF EXISTS {name}")
-    run(f"CREATE TABLE {name} (" + ", ".join(f'"{c}" {t}' for c, t in columns) + ")")
-    run(f"ALTER TABLE {name} EXECUTE add_files(location => 'local:///{case}/{which}', format => 'PARQUET')")
-    return run("SELECT count(*), " + ", ".join(f'to_hex(checksum("{c}"))' for c, _ in columns) + f" FROM {name}")
+    shutil.copy(data + ".parquet", os.path.join(data, "data.parquet"))
+    name = f'"{which}_{os.path.basename(folder)}"'
+    trino.run(f"CREATE TABLE {name} (" + ", ".join(f'"{c}" {t}' for c, t in columns) + ")")
+    trino.run(f"ALTER TABLE {name} EXECUTE add_files(location => 'file://{data}', format => 'PARQUET')")
+    found = trino.run("SELECT count(*), " + ", ".join(f'to_hex(checksum("{c}"))' for c, _ in columns) + f" FROM {name}")
+    trino.run(f"DROP TABLE {name}")
+    return found[0]
+
+
+def check(folder, counts):
+    schema = pq.ParquetFile(os.path.join(folder, "expected.parquet")).schema_arrow
+    columns = [(f.name, sql_type(f.type)) for f in schema]
+    counts["columns left out"] += sum(t is None for _, t in columns)
+    columns = [(c, t) for c, t in columns if t is not None]
+    try:
+        expected = summary(folder, "expected", columns)
+    except trino.Refused as problem:
+        print("left out", os.path.basename(folder), problem)
+        counts["columns left out"] += len(columns)
+        return
+    found = summary(folder, "out", columns)
+    counts["columns read"] += len(columns)
+    counts["files right" if found == expected else "files WRONG"] += 1
+    if found != expected:
+        print("WRONG", folder, [c for i, (c, _) in enumerate(columns) if found[i + 1] != expected[i + 1]] or "count")
 
 
 def main():
-    run("CREATE SCHEMA IF NOT EXISTS cases")
-    read = left_out = wrong = 0
-    for folder in sorted(glob.glob(os.path.join(FOLDER, "[0-9]*"))):
-        case = os.path.basename(folder)
-        schema = pq.ParquetFile(os.path.join(folder, "expected.parquet")).schema_arrow
-        columns = [(f.name, sql_type(f.type)) for f in schema]
-        left_out += sum(t is None for _, t in columns)
-        columns = [(c, t) for c, t in columns if t is not None]
-        try:
-            expected = summary(case, "expected", columns)
-        except RuntimeError as problem:
-            print("left out", case, problem)
-            left_out += len(columns)
-            continue
-        found = summary(case, "out", columns)
-        read += len(columns)
-        if found != expected:
-            wrong += 1
-            print("WRONG", case, [c for i, (c, _) in enumerate(columns) if found[0][i + 1] != expected[0][i + 1]] or "count")
-    print(f"{read} columns read, {left_out} left out, {wrong} files wrong")
-    sys.exit(1 if wrong or not read else 0)
+    counts = {"columns read": 0, "columns left out": 0, "files right": 0, "files WRONG": 0}
+    with tempfile.TemporaryDirectory() as made, trino.Server("fs.hadoop.enabled=true", f"file://{made}/metastore"):
+        folder = sys.argv[1] if sys.argv[1:] else made
+        if not sys.argv[1:]:
+            settings = os.environ | {"FIRN_KEEP_CASES": made, "FIRN_CASES_FOR": "spark", "FIRN_CASES": CASES}
+            subprocess.run([os.environ["FIRN_REWRITE_READERS"]], env=settings, check=True)
+        for case in sorted(glob.glob(os.path.join(folder, "*", "case.txt"))):
+            check(os.path.dirname(case), counts)
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    sys.exit(1 if counts["files WRONG"] or not counts["columns read"] else 0)
 
 
 main()
