@@ -1,5 +1,6 @@
 #include "catalog/directory.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -220,10 +221,17 @@ static firn_status examine(firn_directory_catalog *catalog, firn_error *error) {
     catalog->folder = firn_format("%s/metadata", catalog->path);
     if (catalog->folder == NULL) return firn_fail_memory(error);
     firn_directory_version version = {0};
-    FIRN_TRY(firn_find_current_version(catalog->storage, catalog->folder, &catalog->waited,
-                                       &version, error));
+    firn_error_clear(&problem);
+    status = firn_find_current_version(catalog->storage, catalog->folder, &catalog->waited,
+                                       &version, &problem);
     firn_free(version.name);
-    return FIRN_OK;
+    /* There is no table where nothing is, either. */
+    if (status == FIRN_INVALID && problem.system_errno == ENOTDIR) {
+        return firn_fail(error, FIRN_NOT_FOUND, "there is no table: %s is no folder",
+                         catalog->path);
+    }
+    if (status != FIRN_OK && error != NULL) *error = problem;
+    return status;
 }
 
 firn_status firn_catalog_path_open(const char *path, firn_storage *storage, firn_catalog **out,

@@ -98,6 +98,8 @@ def paths_and_names(world):
         kit.equal(world.json("describe", path)["table_uuid"], "9c12d441-03fe-4693-9a96-a0705ddf69c1", path)
     world.fails(1, "v9.metadata.json", "describe", "v9.metadata.json")
     world.fails(1, "nowhere", "describe", "./nowhere")
+    for path in ("/dev/null", "/dev/null/", "/dev/null/x"):
+        world.fails(1, f"there is no table: {path.rstrip('/')} is no folder", "describe", path)
     world.fails(2, 'no catalog named "default" is configured', "describe", "t")
     world.fails(2, "--catalog lake: neither a configured catalog (configured: none) nor an SQLite file",
                 "tables", "--catalog", "lake")
