@@ -53,6 +53,7 @@ def test_many_missing_files_in_a_long_history():
     check(all(finding["snapshots"] == 41 for finding in run["missing"]), "every one of the 41 snapshots names each of them")
     lake.sync(lake.source, "--on-missing", "delete")
     equal(len(lake.live()), 240, "live files")
+    lake.judged([{"id": n, "name": f"n{n}"} for n in range(1, 400, 2)] + [{"id": n, "name": "late"} for n in range(400, 440)])
 
 
 def test_a_rebuilt_ledger_is_committed_once():
@@ -118,6 +119,7 @@ def test_much_of_the_source_is_gone():
     lake.refused("sync", lake.source, "--on-missing", "delete", code=4, words=["10 files", "10 are gone", "--force"])
     lake.sync(lake.source, "--on-missing", "delete", "--force")
     equal(list(lake.live()), [lake.path("new.parquet")], "live files")
+    lake.judged([{"id": 99, "name": "new"}])
 
 
 def unit_lake(rows):
@@ -164,6 +166,8 @@ def test_replaced_and_missing_at_once():
     run = lake.refused("sync", lake.source, words=["1 file replaced since added", "1.parquet", "1 file added before and gone now", "0.parquet",
                                                   "--on-replaced and --on-missing say what to do"])
     equal((run.names("replaced"), run.names("missing")), (["1.parquet"], ["0.parquet"]), "findings")
+    lake.sync(lake.source, "--on-replaced", "overwrite", "--on-missing", "delete")
+    lake.judged([{"id": 1, "name": "a longer name than before"}, {"id": 2, "name": "n2"}])
 
 
 def test_broken_manifests_end_alike():

@@ -142,6 +142,7 @@ def test_a_replaced_file_that_was_taken_out():
     lake.count(a=12)
     lake.follow()
     lake.has("a/1", "a/4")
+    lake.judged([{"id": 1, "name": "a"}] + [{"id": 4, "name": "a"}] * 4)
 
 
 def test_units_of_a_ledger_that_was_made_anew():
