@@ -67,7 +67,7 @@ static firn_status count_new(const firn_sync_work *work, const firn_lake_file *f
         work->ledger == NULL ? NULL : firn_ledger_find(work->ledger, file->location);
     if (entry != NULL && entry->removed) {
         out->files_gone--; /* wraps, until all of them are counted */
-        out->gone -= entry->rows > 0 ? entry->rows : 0;
+        if (entry->rows > 0) FIRN_TRY(firn_sync_add_rows(&out->gone, -entry->rows, error));
     }
     return firn_sync_add_rows(&out->in, fact->rows, error);
 }
@@ -136,10 +136,11 @@ firn_status firn_sync_compare_unit(firn_sync_work *work, const uint8_t *classes,
     FIRN_TRY(firn_sync_count_unit(work, unit, NULL, &rows, error));
     if (firn_sync_unit_fits(&rows, unit->rows)) return FIRN_OK;
     firn_sync_changed_unit changed = {.unit = firn_sync_keep(work, unit->name),
-                                      .rows = rows.in + rows.gone,
+                                      .rows = rows.in,
                                       .rows_gone = rows.gone,
                                       .rows_now = unit->rows};
     if (changed.unit == NULL) return firn_fail_memory(error);
+    FIRN_TRY(firn_sync_add_rows(&changed.rows, rows.gone, error));
     return firn_vector_push(&work->result->changed_units, error, changed);
 }
 
