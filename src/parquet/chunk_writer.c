@@ -138,6 +138,11 @@ bool firn_parquet_chunk_writer_is_plain(const firn_parquet_chunk_writer *writer)
     return writer->mode == FIRN_PARQUET_MODE_PLAIN;
 }
 
+firn_status firn_parquet_chunk_writer_expect(firn_parquet_chunk_writer *writer, size_t size,
+                                             firn_error *error) {
+    return firn_buffer_reserve(&writer->bytes, size, error);
+}
+
 size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer) {
     const firn_parquet_open_page *page = &writer->page;
     size_t size = sizeof *writer + writer->bytes.capacity + writer->levels.capacity +

@@ -103,6 +103,10 @@ void firn_parquet_chunk_release(firn_parquet_chunk *chunk);
 /** Whether all values that come now go out PLAIN: no dictionary was wanted, it did not pay, or it is full. */
 bool firn_parquet_chunk_writer_is_plain(const firn_parquet_chunk_writer *writer);
 
+/** Makes room for about `size` more bytes of data pages. */
+firn_status firn_parquet_chunk_writer_expect(firn_parquet_chunk_writer *writer, size_t size,
+                                             firn_error *error);
+
 /** Bytes held by the writer now, for the memory limit. */
 size_t firn_parquet_chunk_writer_memory(const firn_parquet_chunk_writer *writer);
 

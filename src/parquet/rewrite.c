@@ -5,6 +5,8 @@
 #include "parquet/rewrite_internal.h"
 
 #define ABSENT_BATCH 8192
+/* Bytes that a chunk is given room for before it has a page. */
+#define MOST_EXPECTED ((int64_t)8 << 20)
 
 const char *firn_parquet_way_name(firn_parquet_way way) {
     static const char *const names[FIRN_PARQUET_WAY_COUNT] = {
@@ -325,6 +327,20 @@ static firn_status rewrite_pieces(firn_parquet_rewriter *rewriter, const firn_pa
     return FIRN_OK;
 }
 
+/* Room for what came in: pages then need not move while the chunk grows. Memory that is not used in the end is never touched. */
+static firn_status expect_pages(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
+                                size_t piece_count, firn_error *error) {
+    int64_t size = 0;
+    for (size_t i = 0; i < piece_count && size < MOST_EXPECTED; i++) {
+        FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));
+        if (rewriter->input == NULL || rewriter->rows.count == 0) continue;
+        int64_t more = firn_parquet_chunk_of(rewriter)->total_compressed_size;
+        if (more > 0) size += more < MOST_EXPECTED ? more : MOST_EXPECTED;
+    }
+    if (size > MOST_EXPECTED) size = MOST_EXPECTED;
+    return firn_parquet_chunk_writer_expect(rewriter->writer, (size_t)size, error);
+}
+
 static firn_status begin(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
                          size_t piece_count, firn_parquet_write_options *options,
                          firn_error *error) {
@@ -335,8 +351,9 @@ static firn_status begin(firn_parquet_rewriter *rewriter, const firn_parquet_pie
                                                &merged, error));
     FIRN_CHECK(firn_parquet_chunk_writer_new(rewriter->output, options, &rewriter->writer, error));
     if (merged) {
-        status = firn_parquet_chunk_writer_set_dictionary(rewriter->writer, &dictionary, error);
+        FIRN_CHECK(firn_parquet_chunk_writer_set_dictionary(rewriter->writer, &dictionary, error));
     }
+    status = expect_pages(rewriter, pieces, piece_count, error);
 out:
     firn_parquet_dictionary_release(&dictionary);
     return status;
