@@ -1,6 +1,7 @@
 """What firn makes of tables is read by Trino as it should be. Each table of the corpus has its deletes rewritten, is compacted, and is upgraded;
 after each step Trino must read the rows that the corpus expects. What Trino refuses is counted by its own words; a table that it misreads as its
-writer left it is left out. By hand: README.md has the command; names as arguments choose tables."""
+writer left it is left out. By hand: README.md has the command; names as arguments choose tables (`defaults`: a column with a default)."""
+import json
 import os
 import sys
 
@@ -66,12 +67,37 @@ def check(name, counts):
             print("WRONG", problem)
 
 
+def defaults(counts):
+    """A column that came with a default (initial-default, format 3): a compaction writes it, so that a reader need not know of defaults."""
+    folder, _ = kit.unpack("lineage_update")
+    path = kit.rows.find_metadata(folder)
+    document = kit.rows.load_metadata(path)
+    schema = next(s for s in document["schemas"] if s["schema-id"] == document["current-schema-id"])
+    document["last-column-id"] += 1
+    schema["fields"].append({"id": document["last-column-id"], "name": "added", "required": False, "type": "int", "initial-default": 7,
+                             "write-default": 8})
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    wanted = sorted(line[:-1] + ',"added":7}' for line in kit.rows.drop_lineage(kit.expected("lineage_update")))
+    for what in ("as it was", "compacted"):
+        try:
+            found = sorted(rows_by_trino(folder))
+            print("a default", what, "is", "right" if found == wanted else "not read: " + found[0])
+        except trino.Refused as problem:
+            found = None
+            print("refused a default", what, str(problem).splitlines()[0])
+        kit.firn("compact", folder, "--rewrite-all", "--yes")
+    counts["right" if found == wanted else "WRONG"] += 1
+
+
 def main():
     counts = {"right": 0, "refused": 0, "WRONG": 0, "refused as left": 0, "left out": 0}
     with trino.Server(STORAGE, "file:///tmp/firn-trino-metastore"):
         for name in kit.fixtures():
             if not sys.argv[1:] or name in sys.argv[1:]:
                 check(name, counts)
+        if not sys.argv[1:] or "defaults" in sys.argv[1:]:
+            defaults(counts)
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
     sys.exit(1 if counts["WRONG"] or not counts["right"] else 0)
 
