@@ -11,17 +11,8 @@ static size_t shortest_run(uint32_t bit_width) {
     return bit_width == 2 ? 16 : 8;
 }
 
-static uint8_t *put_varint(uint8_t *to, uint64_t value) {
-    while (value >= 0x80) {
-        *to++ = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    *to++ = (uint8_t)value;
-    return to;
-}
-
 static uint8_t *put_run(uint8_t *to, uint32_t value, size_t count, uint32_t bit_width) {
-    to = put_varint(to, (uint64_t)count << 1);
+    to = firn_parquet_put_varint(to, (uint64_t)count << 1);
     for (uint32_t bits = 0; bits < bit_width; bits += 8) *to++ = (uint8_t)(value >> bits);
     return to;
 }
@@ -61,7 +52,7 @@ static firn_status reserve_hybrid(size_t count, uint32_t bit_width, firn_buffer 
                                                                                                    \
     static uint8_t *literals_##T(const T *from, size_t count, uint32_t bit_width, uint8_t *to) {   \
         if (count == 0) return to;                                                                 \
-        to = put_varint(to, (uint64_t)((count + 7) / 8) << 1 | 1);                                 \
+        to = firn_parquet_put_varint(to, (uint64_t)((count + 7) / 8) << 1 | 1);                    \
         return pack_##T(from, count, bit_width, to);                                               \
     }                                                                                              \
                                                                                                    \
