@@ -1,7 +1,7 @@
 /*
  * Rewrites Parquet files of one schema into one file, leaf by leaf on one thread, and says how long each column took:
  *
- *     firn-bench-rewrite_leaf [--decode] [--v2] [--rows-per-group N] [--codec N]
+ *     firn-bench-rewrite_leaf [--decode] [--v2] [--deltas] [--rows-per-group N] [--codec N]
  *         [--drop PERCENT] [--in-runs-of ROWS] OUTPUT INPUT...
  *
  * `cmake --build BUILD --target firn-bench-rewrite_leaf` makes it.
@@ -64,6 +64,7 @@ static int read_arguments(int argc, char **argv) {
     for (; at < argc && argv[at][0] == '-'; at++) {
         if (strcmp(argv[at], "--decode") == 0) how.copy_pages = false;
         if (strcmp(argv[at], "--v2") == 0) options.page_version = 2;
+        if (strcmp(argv[at], "--deltas") == 0) options.delta_encodings = true;
         if (at + 1 == argc) break;
         if (strcmp(argv[at], "--rows-per-group") == 0) rows_per_group = atoll(argv[++at]);
         if (strcmp(argv[at], "--drop") == 0) drop_percent = atoll(argv[++at]);

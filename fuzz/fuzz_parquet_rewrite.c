@@ -35,6 +35,7 @@ static firn_parquet_write_options choose_options(void) {
     options.page_version = 1 + (int)choose(2);
     options.page_row_limit = choose(2) == 0 ? 100 : 20000;
     if (choose(3) == 0) options.dictionary_size_bytes = 0;
+    options.delta_encodings = choose(2) == 0;
     return options;
 }
 

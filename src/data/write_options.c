@@ -122,6 +122,8 @@ static firn_status read_page_version(const firn_table_metadata *metadata,
         out->parquet.page_version = 1;
     } else if (strcasecmp(text, "v2") == 0) {
         out->parquet.page_version = 2;
+        /* The same switch turns them on in parquet-java, by which Iceberg writes. */
+        out->parquet.delta_encodings = true;
     } else {
         return firn_fail(error, FIRN_INVALID, "table property %s is \"%s\", neither v1 nor v2", key,
                          text);

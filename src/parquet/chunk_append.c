@@ -202,14 +202,21 @@ static firn_status take_indices(firn_parquet_chunk_writer *writer, const firn_pa
     return FIRN_OK;
 }
 
-/* Fewer than half of the values are distinct, and entries with indices are smaller than the values. */
-static bool dictionary_pays(const firn_parquet_chunk_writer *writer) {
+/* Fewer than half of the values are distinct, and entries with indices are smaller than the values, and no match for deltas. */
+static firn_status dictionary_pays(firn_parquet_chunk_writer *writer, bool *pays,
+                                   firn_error *error) {
     uint64_t distinct = writer->dictionary.count;
     uint64_t values = writer->page.value_count;
-    if (distinct == 0 || distinct * 2 > values) return false;
+    *pays = false;
+    if (distinct == 0 || distinct * 2 > values) return FIRN_OK;
     uint64_t bytes = writer->dictionary.bytes.size;
     uint64_t bits = firn_parquet_bit_width((uint32_t)distinct - 1);
-    return bytes + values * bits / 8 <= bytes * values / distinct;
+    uint64_t size = bytes + values * bits / 8;
+    if (size > bytes * values / distinct) return FIRN_OK;
+    bool beaten = false;
+    FIRN_TRY(firn_parquet_deltas_beat_dictionary(writer, size, &beaten, error));
+    *pays = !beaten;
+    return FIRN_OK;
 }
 
 static firn_status append_segments(firn_parquet_chunk_writer *writer,
@@ -286,7 +293,8 @@ static firn_status fall_back(firn_parquet_chunk_writer *writer, firn_error *erro
 
 static firn_status dictionary_is_full(firn_parquet_chunk_writer *writer, firn_error *error) {
     if (writer->mode == FIRN_PARQUET_MODE_UNDECIDED) {
-        bool pays = dictionary_pays(writer);
+        bool pays = false;
+        FIRN_TRY(dictionary_pays(writer, &pays, error));
         FIRN_TRY(decide(writer, pays, error));
         if (!pays) return FIRN_OK;
     }
@@ -299,7 +307,9 @@ static firn_status maybe_decide(firn_parquet_chunk_writer *writer, firn_error *e
         return decide(writer, false, error);
     }
     if (values < DECIDING_VALUES && writer->page.level_count < DECIDING_LEVELS) return FIRN_OK;
-    FIRN_TRY(decide(writer, dictionary_pays(writer), error));
+    bool pays = false;
+    FIRN_TRY(dictionary_pays(writer, &pays, error));
+    FIRN_TRY(decide(writer, pays, error));
     /* Nothing but nulls so far: their pages are done, and the question stays open. */
     if (values == 0) writer->mode = FIRN_PARQUET_MODE_UNDECIDED;
     return FIRN_OK;
@@ -397,7 +407,9 @@ firn_status firn_parquet_append_batch(firn_parquet_chunk_writer *writer,
 firn_status firn_parquet_end_open_page(firn_parquet_chunk_writer *writer, firn_error *error) {
     FIRN_TRY(firn_parquet_flush_parts(writer, error));
     if (writer->mode == FIRN_PARQUET_MODE_UNDECIDED && writer->page.level_count > 0) {
-        FIRN_TRY(decide(writer, dictionary_pays(writer), error));
+        bool pays = false;
+        FIRN_TRY(dictionary_pays(writer, &pays, error));
+        FIRN_TRY(decide(writer, pays, error));
     }
     return firn_parquet_flush_page(writer, error);
 }

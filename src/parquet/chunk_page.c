@@ -86,8 +86,10 @@ static firn_status encode_page_values(firn_parquet_chunk_writer *writer, firn_sl
     } else if (writer->element->type == FIRN_PARQUET_BOOLEAN) {
         FIRN_TRY(encode_page_booleans(writer, encoding, error));
     } else {
-        *values = firn_buffer_slice(&writer->page.plain);
-        return FIRN_OK;
+        FIRN_TRY(firn_parquet_choose_page_encoding(writer, encoding, error));
+        return firn_parquet_encode_page_plain(writer, *encoding,
+                                              firn_buffer_slice(&writer->page.plain),
+                                              writer->page.value_count, values, error);
     }
     *values = firn_buffer_slice(&writer->values);
     return FIRN_OK;
@@ -104,16 +106,20 @@ static firn_status gets_smaller(firn_parquet_chunk_writer *writer, firn_slice ra
     return FIRN_OK;
 }
 
+static bool is_bit_packed(firn_parquet_encoding encoding) {
+    return encoding == FIRN_PARQUET_RLE_DICTIONARY || encoding == FIRN_PARQUET_DELTA_BINARY_PACKED;
+}
+
 /*
- * `raw`, or its compressed form in writer->compressed. Packed indices often don't get smaller: they are then stored, which is
+ * `raw`, or its compressed form in writer->compressed. Packed indices and deltas often don't get smaller: they are then stored, which is
  * cheaper for whoever reads them, too.
  */
-static firn_status compress(firn_parquet_chunk_writer *writer, firn_slice raw, firn_slice *out,
-                            firn_error *error) {
+static firn_status compress(firn_parquet_chunk_writer *writer, firn_parquet_encoding encoding,
+                            firn_slice raw, firn_slice *out, firn_error *error) {
     *out = raw;
     if (writer->codec == FIRN_CODEC_UNCOMPRESSED) return FIRN_OK;
     firn_buffer_clear(&writer->compressed);
-    if (writer->mode == FIRN_PARQUET_MODE_DICTIONARY && raw.size >= 2 * SAMPLE_SIZE &&
+    if (is_bit_packed(encoding) && raw.size >= 2 * SAMPLE_SIZE &&
         firn_codec_can_join(writer->codec)) {
         bool smaller = true;
         FIRN_TRY(gets_smaller(writer, raw, &smaller, error));
@@ -153,7 +159,7 @@ static firn_status write_page_v1(firn_parquet_chunk_writer *writer,
         FIRN_TRY(firn_buffer_append(&writer->body, raw.data, raw.size, error));
         raw = firn_buffer_slice(&writer->body);
     }
-    FIRN_TRY(compress(writer, raw, &body, error));
+    FIRN_TRY(compress(writer, header.encoding, raw, &body, error));
     header.uncompressed_size = (int32_t)raw.size;
     header.compressed_size = (int32_t)body.size;
     header.has_crc = writer->options->write_crc;
@@ -177,7 +183,9 @@ static firn_status write_page_v2(firn_parquet_chunk_writer *writer,
     /* Nothing has no compressed form that every reader takes. */
     header.is_compressed = writer->codec != FIRN_CODEC_UNCOMPRESSED && raw.size > 0;
     values = raw;
-    if (header.is_compressed) FIRN_TRY(compress(writer, raw, &values, error));
+    if (header.is_compressed) {
+        FIRN_TRY(compress(writer, header.encoding, raw, &values, error));
+    }
     firn_slice levels = firn_buffer_slice(&writer->levels);
     FIRN_TRY(check_size(levels.size + raw.size, error));
     FIRN_TRY(check_size(levels.size + values.size, error));

@@ -20,6 +20,16 @@ typedef struct firn_parquet_write_options {
     int32_t index_page_row_limit;
     int32_t dictionary_size_bytes; /**< write.parquet.dict-size-bytes, 2 MiB; 0: no dictionary */
     int page_version;              /**< 1 or 2 */
+    /**
+     * Of values that no dictionary holds, unless PLAIN is much smaller; a rewrite takes it from its inputs, whatever stands here. One that the
+     * leaf's type can't have, or that only dictionaries and booleans have, means PLAIN.
+     */
+    firn_parquet_encoding value_encoding;
+    /**
+     * Whether such integers and BYTE_ARRAYs may go as DELTA_BINARY_PACKED and DELTA_BYTE_ARRAY, where these are much smaller: what parquet-java
+     * does with write.parquet.page-version v2. Many readers take neither, so without it they are only kept.
+     */
+    bool delta_encodings;
     bool write_page_index;
     bool write_crc;
     /**

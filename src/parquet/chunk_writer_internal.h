@@ -1,4 +1,7 @@
-/** The inside of a chunk writer, shared by chunk_writer.c, chunk_append.c (what goes on which page), chunk_page.c (a page's bytes) and chunk_finish.c (metadata). */
+/**
+ * The inside of a chunk writer, shared by chunk_writer.c, chunk_append.c (what goes on which page), chunk_encoding.c (in which encoding),
+ * chunk_page.c (a page's bytes) and chunk_finish.c (metadata).
+ */
 #ifndef FIRN_PARQUET_CHUNK_WRITER_INTERNAL_H
 #define FIRN_PARQUET_CHUNK_WRITER_INTERNAL_H
 
@@ -11,7 +14,7 @@ typedef enum firn_parquet_chunk_mode {
     /** No page is cut yet: levels and indices gather in `page` until it is known whether a dictionary pays. */
     FIRN_PARQUET_MODE_UNDECIDED,
     FIRN_PARQUET_MODE_DICTIONARY,
-    FIRN_PARQUET_MODE_PLAIN
+    FIRN_PARQUET_MODE_PLAIN /**< values gather in PLAIN form, whatever their page's encoding will be */
 } firn_parquet_chunk_mode;
 
 /** The page being filled. */
@@ -64,6 +67,8 @@ struct firn_parquet_chunk_writer {
     firn_arena *arena; /**< what the finished chunk owns */
 
     firn_parquet_chunk_mode mode;
+    firn_parquet_encoding value_encoding; /**< of pages in mode PLAIN, once it is chosen */
+    bool encoding_is_chosen;
     firn_parquet_open_page page;
     firn_parquet_joined_page joined; /**< empty while `page` has something */
     firn_parquet_dictionary dictionary;
@@ -117,6 +122,20 @@ firn_status firn_parquet_flush_page(firn_parquet_chunk_writer *writer, firn_erro
 
 /** Writes the page of the parts that wait; nothing to do without any. */
 firn_status firn_parquet_flush_parts(firn_parquet_chunk_writer *writer, firn_error *error);
+/** The encoding of the open page, mode PLAIN, in the end the same for all. Takes writer->values and writer->compressed for trials. */
+firn_status firn_parquet_choose_page_encoding(firn_parquet_chunk_writer *writer,
+                                              firn_parquet_encoding *out, firn_error *error);
+/** PLAIN values in another encoding, in writer->values; as they are where the encoding is PLAIN. */
+firn_status firn_parquet_encode_page_plain(firn_parquet_chunk_writer *writer,
+                                           firn_parquet_encoding encoding, firn_slice plain,
+                                           size_t count, firn_slice *out, firn_error *error);
+/**
+ * Whether the integers gathered, mode UNDECIDED, would be much smaller as deltas than `dictionary_size`, entries and indices, and may be
+ * deltas. Takes writer->values and writer->body.
+ */
+firn_status firn_parquet_deltas_beat_dictionary(firn_parquet_chunk_writer *writer,
+                                                uint64_t dictionary_size, bool *beat,
+                                                firn_error *error);
 /** Levels of a page into writer->levels as its version has them; the repetition levels take the first *repetition_size. */
 firn_status firn_parquet_encode_page_levels(firn_parquet_chunk_writer *writer,
                                             const firn_parquet_open_page *page,

@@ -349,6 +349,7 @@ static firn_status begin(firn_parquet_rewriter *rewriter, const firn_parquet_pie
     firn_status status = FIRN_OK;
     FIRN_CHECK(firn_parquet_merge_dictionaries(rewriter, pieces, piece_count, options, &dictionary,
                                                &merged, error));
+    options->value_encoding = firn_parquet_encoding_of_inputs(rewriter, pieces, piece_count);
     FIRN_CHECK(firn_parquet_chunk_writer_new(rewriter->output, options, &rewriter->writer, error));
     if (merged) {
         FIRN_CHECK(firn_parquet_chunk_writer_set_dictionary(rewriter->writer, &dictionary, error));

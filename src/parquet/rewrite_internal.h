@@ -1,7 +1,8 @@
 /**
  * The inside of rewriting one leaf: rewrite.c walks pieces and pages, rewrite_judge.c says which way a page may go,
- * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_rows.c says which rows stay and takes
- * the others out, rewrite_levels.c maps levels, rewrite_fill.c fills nulls, rewrite_bounds.c says which bounds go on.
+ * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_encoding.c says which encoding the inputs
+ * have, rewrite_rows.c says which rows stay and takes the others out, rewrite_levels.c maps levels, rewrite_fill.c fills nulls,
+ * rewrite_bounds.c says which bounds go on.
  */
 #ifndef FIRN_PARQUET_REWRITE_INTERNAL_H
 #define FIRN_PARQUET_REWRITE_INTERNAL_H
@@ -108,6 +109,8 @@ bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding);
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter);
 /** Of a piece's compressed bytes, those in PLAIN pages as far as the footer tells. */
 int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, int64_t *total);
+/** Whether the entry counts data pages, at least one. */
+bool firn_parquet_counts_data_pages(const firn_parquet_page_encoding_stats *stats);
 /** Whether the footer names data pages of dictionary indices. */
 bool firn_parquet_piece_has_dictionary(const firn_parquet_rewriter *rewriter);
 
@@ -119,6 +122,13 @@ typedef struct firn_parquet_verdict {
 /** `cut`: rows of the page go, or may go. */
 firn_parquet_verdict firn_parquet_judge_page(const firn_parquet_rewriter *rewriter,
                                              const firn_parquet_page *page, bool cut);
+
+/* rewrite_encoding.c */
+
+/** The encoding of most bytes that lie in no dictionary, of those that the output's type can have. PLAIN where the inputs have none. */
+firn_parquet_encoding firn_parquet_encoding_of_inputs(const firn_parquet_rewriter *rewriter,
+                                                      const firn_parquet_piece *pieces,
+                                                      size_t piece_count);
 
 /* rewrite_rows.c */
 

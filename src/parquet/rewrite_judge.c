@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "parquet/decode.h"
 #include "parquet/rewrite_internal.h"
 
 bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter) {
@@ -36,7 +37,7 @@ static bool is_large_enough(const firn_parquet_rewriter *rewriter, int64_t value
            size >= rewriter->options->page_size_bytes;
 }
 
-static bool is_data_page(const firn_parquet_page_encoding_stats *stats) {
+bool firn_parquet_counts_data_pages(const firn_parquet_page_encoding_stats *stats) {
     return stats->count > 0 && (stats->page_type == FIRN_PARQUET_DATA_PAGE ||
                                 stats->page_type == FIRN_PARQUET_DATA_PAGE_V2);
 }
@@ -46,7 +47,7 @@ bool firn_parquet_piece_has_dictionary(const firn_parquet_rewriter *rewriter) {
     if (rewriter->rows.count == 0 || firn_parquet_is_filled(rewriter)) return false;
     const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
     for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
-        if (!is_data_page(&chunk->encoding_stats[i])) continue;
+        if (!firn_parquet_counts_data_pages(&chunk->encoding_stats[i])) continue;
         if (firn_parquet_is_dictionary_encoding(chunk->encoding_stats[i].encoding)) return true;
     }
     if (chunk->encoding_stats_count > 0) return false;
@@ -76,7 +77,7 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
     int64_t plain = 0, pages = 0;
     for (size_t i = 0; i < chunk->encoding_stats_count; i++) {
         const firn_parquet_page_encoding_stats *stats = &chunk->encoding_stats[i];
-        if (!is_data_page(stats)) continue;
+        if (!firn_parquet_counts_data_pages(stats)) continue;
         pages += stats->count;
         if (!firn_parquet_is_dictionary_encoding(stats->encoding)) plain += stats->count;
     }
@@ -140,26 +141,15 @@ static bool delta_byte_arrays_stand_alone(const firn_parquet_rewriter *rewriter)
            writer[21] == '8' || writer[21] == '9' || (writer[21] >= '1' && writer[22] != '.');
 }
 
-/* Encodings whose pages need nothing from outside, with the types that they are defined for (Encodings.md). */
+/* Encodings whose pages need nothing from outside, of types that they are defined for. */
 static bool encoding_may_be_copied(const firn_parquet_rewriter *rewriter,
                                    const firn_parquet_page_header *header) {
-    firn_parquet_physical_type type = rewriter->output->node->element->type;
-    switch (header->encoding) {
-    case FIRN_PARQUET_PLAIN: return true;
-    case FIRN_PARQUET_RLE:
-        return header->type == FIRN_PARQUET_DATA_PAGE_V2 && type == FIRN_PARQUET_BOOLEAN;
-    case FIRN_PARQUET_DELTA_BINARY_PACKED:
-        return type == FIRN_PARQUET_INT32 || type == FIRN_PARQUET_INT64;
-    case FIRN_PARQUET_DELTA_LENGTH_BYTE_ARRAY: return type == FIRN_PARQUET_BYTE_ARRAY;
-    case FIRN_PARQUET_DELTA_BYTE_ARRAY:
-        return (type == FIRN_PARQUET_BYTE_ARRAY || type == FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY) &&
-               delta_byte_arrays_stand_alone(rewriter);
-    case FIRN_PARQUET_BYTE_STREAM_SPLIT:
-        return type == FIRN_PARQUET_INT32 || type == FIRN_PARQUET_INT64 ||
-               type == FIRN_PARQUET_FLOAT || type == FIRN_PARQUET_DOUBLE ||
-               type == FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY;
-    default: return false;
+    firn_parquet_encoding encoding = header->encoding;
+    if (encoding == FIRN_PARQUET_RLE && header->type != FIRN_PARQUET_DATA_PAGE_V2) return false;
+    if (encoding == FIRN_PARQUET_DELTA_BYTE_ARRAY && !delta_byte_arrays_stand_alone(rewriter)) {
+        return false;
     }
+    return firn_parquet_decoder_of(encoding, rewriter->output->node->element->type) != NULL;
 }
 
 static firn_parquet_verdict encoded(firn_parquet_reason reason) {

@@ -22,6 +22,7 @@ static void defaults(void **state) {
     assert_false(options.compression_is_set);
     assert_false(options.page_version_is_set);
     assert_int_equal(options.parquet.page_version, 1);
+    assert_false(options.parquet.delta_encodings);
     assert_int_equal(options.parquet.page_size_bytes, 1 << 20);
     assert_int_equal(options.parquet.page_row_limit, 20000);
     assert_int_equal(options.parquet.dictionary_size_bytes, 2 << 20);
@@ -50,6 +51,7 @@ static void all_set(void **state) {
     assert_true(options.compression_is_set);
     assert_int_equal(options.parquet.compression_level, 9);
     assert_int_equal(options.parquet.page_version, 2);
+    assert_true(options.parquet.delta_encodings);
     assert_true(options.page_version_is_set);
     assert_int_equal(options.parquet.page_size_bytes, 4096);
     assert_int_equal(options.parquet.page_row_limit, 100);

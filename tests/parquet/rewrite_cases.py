@@ -132,6 +132,24 @@ def make_array(kind, one, count):
     return pa.array(data, kind)
 
 
+# Spark 4.1's vectorised reader takes no BYTE_STREAM_SPLIT, whoever wrote it.
+SPLIT = ["BYTE_STREAM_SPLIT"] if os.environ.get("FIRN_CASES_FOR") != "spark" else []
+ENCODINGS = {"INT32": ["DELTA_BINARY_PACKED", *SPLIT], "INT64": ["DELTA_BINARY_PACKED", *SPLIT], "FLOAT": SPLIT, "DOUBLE": SPLIT,
+             "BYTE_ARRAY": ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"], "FIXED_LEN_BYTE_ARRAY": ["DELTA_BYTE_ARRAY", *SPLIT]}
+
+
+def draw_encodings(dice, table, **options):
+    """An encoding for some of the table's leaves, by path."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.slice(0, 0), sink, **options)
+    schema = pq.ParquetFile(pa.BufferReader(sink.getvalue())).schema
+    leaves = {schema.column(i).path: ENCODINGS.get(schema.column(i).physical_type, []) for i in range(len(schema))}
+    # DuckDB takes fewer: let most cases be of those, so that it has something to read.
+    wide = dice.random() < 0.3
+    leaves = {path: [n for n in names if wide or n != "BYTE_STREAM_SPLIT" or names == SPLIT] for path, names in leaves.items()}
+    return {path: dice.choice(names) for path, names in leaves.items() if names and dice.random() < 0.6}
+
+
 def write_input(dice, table, path):
     # DuckDB would turn milliseconds into microseconds, and fixed into variable length.
     by_duckdb = dice.random() < 0.4 and not {"millis", "clock", "fixed"} & set(table.column_names)
@@ -139,13 +157,16 @@ def write_input(dice, table, path):
         connection = duckdb.connect()
         connection.register("t", table)
         codec = dice.choice(["UNCOMPRESSED", "SNAPPY", "ZSTD"])
-        connection.execute(f"COPY t TO '{path}' (FORMAT parquet, COMPRESSION {codec}, ROW_GROUP_SIZE "
+        version = dice.choice(["V1", "V2"]) if SPLIT else "V1"
+        connection.execute(f"COPY t TO '{path}' (FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION {version}, ROW_GROUP_SIZE "
                            f"{dice.choice([2048, 100000])})")
         return
-    pq.write_table(table, path, compression=dice.choice(list(CODECS)),
-                   use_dictionary=dice.choice([True, False]), data_page_version=dice.choice(["1.0", "2.0"]),
+    integers = dice.random() < 0.5
+    encodings = draw_encodings(dice, table, store_decimal_as_integer=integers) if dice.random() < 0.5 else None
+    pq.write_table(table, path, compression=dice.choice(list(CODECS)), column_encoding=encodings,
+                   use_dictionary=encodings is None and dice.choice([True, False]), data_page_version=dice.choice(["1.0", "2.0"]),
                    data_page_size=dice.choice([100, 5000, 1 << 20]), write_batch_size=dice.choice([10, 1000]),
-                   row_group_size=dice.choice([100, 1500, 1 << 20]), store_decimal_as_integer=dice.random() < 0.5,
+                   row_group_size=dice.choice([100, 1500, 1 << 20]), store_decimal_as_integer=integers,
                    write_page_index=dice.random() < 0.5)
 
 
@@ -305,7 +326,7 @@ def make_case(dice, folder):
     pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet", store_decimal_as_integer=dice.random() < 0.5)
     lines += [f"page_version {dice.choice([1, 2])}", f"page_size {dice.choice([200, 10000, 1 << 20])}",
               f"row_limit {dice.choice([10, 1000, 20000])}", f"dictionary {dice.choice([0, 500, 2 << 20])}",
-              f"index_rows {dice.choice([0, 131072])}", f"join {dice.choice([0, 1, 1])}",
+              f"deltas {dice.choice([0, 1])}", f"index_rows {dice.choice([0, 131072])}", f"join {dice.choice([0, 1, 1])}",
               f"codec {dice.choice(list(CODECS.values()) + [metadata_codec(folder)] * 6)}", f"copy {dice.choice([0, 1, 1])}", ""]
     with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
         file.write("\n".join(lines))
@@ -381,6 +402,93 @@ def make_forms(folder, version, codec):
         file.write("\n".join(lines))
 
 
+# Column → (its leaf's path, the encoding that its inputs have, the encoding that a table may ask for).
+ENCODED = {
+    "int": ("int", "DELTA_BINARY_PACKED", "DELTA_BINARY_PACKED"),
+    "long": ("long", "DELTA_BINARY_PACKED", "DELTA_BINARY_PACKED"),
+    "name": ("name", "DELTA_BYTE_ARRAY", "DELTA_BYTE_ARRAY"),
+    "text": ("text", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"),
+    "fixed": ("fixed", "DELTA_BYTE_ARRAY", "PLAIN"),
+    "decimal": ("decimal", "DELTA_BYTE_ARRAY", "PLAIN"),
+    "longs": ("longs.list.element", "DELTA_BINARY_PACKED", "DELTA_BINARY_PACKED"),
+    "texts": ("texts.list.element", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"),
+    "real": ("real", "BYTE_STREAM_SPLIT", "PLAIN"),
+    "single": ("single", "BYTE_STREAM_SPLIT", "PLAIN"),
+    "reals": ("reals.list.element", "BYTE_STREAM_SPLIT", "PLAIN"),
+}
+
+
+def encoded_table(dice, first, rows):
+    """Columns whose values are a little more than those before, and then jump."""
+    at = iter(range(first, first + (1 << 30)))
+
+    def step():
+        return next(at) * 3 + dice.randrange(3)
+
+    def maybe(one, nulls=0.1):
+        return None if dice.random() < nulls else one()
+
+    def text(number):
+        return f"https://example.org/things/{number:09}" + "!" * (number % 3)
+
+    def column(kind, one):
+        return pa.array([one() for _ in range(rows)], kind)
+    jumps = [-(1 << 31), (1 << 31) - 1, 0, -1]
+    return pa.table({
+        "int": column(pa.int32(), lambda: maybe(lambda: dice.choice(jumps) if dice.random() < 0.002 else step())),
+        "long": column(pa.int64(), lambda: maybe(lambda: dice.choice(jumps) << 32 if dice.random() < 0.002 else step())),
+        "name": column(pa.string(), lambda: text(next(at))),
+        "text": column(pa.string(), lambda: maybe(lambda: "" if dice.random() < 0.001 else text(next(at)))),
+        "fixed": column(pa.binary(16), lambda: maybe(lambda: step().to_bytes(16, "big"))),
+        "decimal": column(pa.decimal128(38, 2), lambda: maybe(lambda: decimal.Decimal(step()).scaleb(-2))),
+        "longs": column(pa.list_(pa.int64()), lambda: maybe(lambda: [maybe(step) for _ in range(dice.randrange(4))])),
+        "texts": column(pa.list_(pa.string()), lambda: maybe(lambda: [text(next(at)) for _ in range(dice.randrange(4))])),
+        "real": column(pa.float64(), lambda: maybe(lambda: step() / 8)),
+        "single": column(pa.float32(), lambda: step() / 8),
+        "reals": column(pa.list_(pa.float64()), lambda: maybe(lambda: [step() / 8 for _ in range(dice.randrange(4))])),
+    })
+
+
+def make_encodings(folder, version, kept):
+    """A case whose output has each encoding, because its inputs have it or because the table asks for it."""
+    os.makedirs(folder)
+    dice = random.Random(version + kept)
+    columns = {name: how for name, how in ENCODED.items() if SPLIT or "SPLIT" not in how[1]}
+    lines, slices = [], []
+    for i in range(3):
+        table = encoded_table(dice, i * 100000, 5000).select(list(columns))
+        path = f"{folder}/in{i}.parquet"
+        encodings = {leaf: encoding for leaf, encoding, _ in columns.values()} if kept else None
+        pq.write_table(table, path, compression="ZSTD", use_dictionary=False, column_encoding=encodings,
+                       data_page_version=f"{1 + i % 2}.0", data_page_size=[4000, 1 << 20, 1 << 20][i], write_batch_size=200)
+        gone = [] if i == 0 else sorted(dice.sample(range(5000), 50))
+        lines += [f"input in{i}.parquet", f"piece {i} 0 0 5000"]
+        if gone:
+            with open(f"{folder}/dropped{i}", "wb") as file:
+                file.write(array.array("q", gone).tobytes())
+            lines.append(f"dropped dropped{i}")
+        slices.append(table.filter(pa.array([row not in set(gone) for row in range(5000)])))
+    whole = pa.concat_tables(slices)
+    pq.write_table(whole, f"{folder}/expected.parquet")
+    pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet")
+    lines += [f"page_version {version}", "dictionary 2097152", f"codec {CODECS['ZSTD']}", f"copy {int(kept)}", "expect encoded",
+              f"deltas {int(not kept)}"]
+    lines += [f"encoding {leaf} {was if kept else asked}" for leaf, was, asked in columns.values()]
+    with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def check_encodings(folder, path):
+    """Each leaf's values are in the encoding that the case names, and in no other."""
+    with open(f"{folder}/case.txt", encoding="utf-8") as file:
+        wanted = dict(line.split()[1:] for line in file if line.startswith("encoding "))
+    group = pq.read_metadata(path).row_group(0)
+    for column in (group.column(i) for i in range(group.num_columns)):
+        if column.path_in_schema in wanted:
+            found = set(column.encodings) - {"RLE"}
+            assert found == {wanted[column.path_in_schema]}, (path, column.path_in_schema, found, wanted[column.path_in_schema])
+
+
 def metadata_codec(folder):
     """The first input's codec, so that its pages may be copied."""
     name = pq.read_metadata(f"{folder}/in0.parquet").row_group(0).column(0).compression
@@ -453,6 +561,13 @@ def check_filters(path, expected):
         assert found == wanted, (path, name, found, wanted)
 
 
+def duckdb_takes(path):
+    """It reads BYTE_STREAM_SPLIT of FLOAT and DOUBLE only."""
+    metadata = pq.read_metadata(path)
+    chunks = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)]
+    return not any("BYTE_STREAM_SPLIT" in c.encodings and c.physical_type not in ("FLOAT", "DOUBLE") for c in chunks)
+
+
 def by_duckdb(path):
     result = duckdb.execute(f"SELECT * FROM '{path}'").arrow()
     return result.read_all() if hasattr(result, "read_all") else result
@@ -473,10 +588,13 @@ def check_case(folder):
     assert found.column_names == expected.column_names, folder
     for name in expected.column_names:
         assert same(found[name], expected[name]), (folder, name)
+    check_bounds(out, expected)
+    check_encodings(folder, out)
+    if not duckdb_takes(out):
+        return
     mine, theirs = by_duckdb(out), by_duckdb(f"{folder}/expected.parquet")
     for name in expected.column_names:
         assert same(mine[name], theirs[name]), (folder, name, "DuckDB")
-    check_bounds(out, expected)
     check_filters(out, expected)
 
 
@@ -486,6 +604,8 @@ def main():
         dice = random.Random(int(sys.argv[3]))
         for version, codec in itertools.product((1, 2), ("ZSTD", "SNAPPY")):
             make_forms(f"{folder}/forms-v{version}-{codec.lower()}", version, codec)
+        for version, kept in itertools.product((1, 2), (True, False)):
+            make_encodings(f"{folder}/encodings-v{version}-{'kept' if kept else 'asked'}", version, kept)
         for i in range(int(sys.argv[4])):
             make_case(dice, f"{folder}/{i:03}")
         return

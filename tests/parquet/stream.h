@@ -50,10 +50,33 @@ typedef struct stream_mix {
     unsigned null_percent;
 } stream_mix;
 
+/** Instead of a number of distinct ones: each a little more than the one before, as the delta encodings like them. */
+#define STREAM_NEAR UINT64_C(0)
+
+/* Byte arrays share their first half with their neighbours. */
+static inline void stream_add_near_value(stream *s, const firn_parquet_schema_element *leaf,
+                                         uint64_t pick) {
+    uint8_t bytes[256] = {0};
+    size_t width = firn_parquet_value_width(leaf->type, leaf->type_length);
+    uint64_t value = s->values.count * 7 + pick % 7;
+    if (leaf->type == FIRN_PARQUET_BOOLEAN) value &= 1;
+    if (leaf->type == FIRN_PARQUET_BYTE_ARRAY) {
+        width = (size_t)snprintf((char *)bytes, sizeof bytes, "near %012llu%.*s",
+                                 (unsigned long long)value, (int)(pick % 5), "abcde");
+    } else {
+        for (size_t i = 0; i < width && i < 8; i++) bytes[i] = (uint8_t)(value >> (8 * i));
+    }
+    stream_add_value(s, firn_slice_of(bytes, width));
+}
+
 static inline void stream_draw_value(stream *s, test_generator *random,
                                      const firn_parquet_schema_element *leaf,
                                      const stream_mix *mix) {
     uint8_t bytes[256];
+    if (mix->distinct == STREAM_NEAR) {
+        stream_add_near_value(s, leaf, test_generator_below(random, 7));
+        return;
+    }
     uint64_t pick = test_generator_below(random, mix->distinct);
     /* Spread the picks over the whole range of the type, always the same for the same pick. */
     uint64_t spread = pick * UINT64_C(0x9E3779B97F4A7C15);
@@ -107,6 +130,15 @@ static inline stream stream_random(test_generator *random, const column_case *co
     for (int64_t i = 0; i < rows; i++)
         stream_draw(&s, random, column, column->shape, &mix, 0, 0, 0);
     return s;
+}
+
+/** Encodings that inputs may have, and tables ask for. */
+static inline void draw_encodings(test_generator *random, firn_parquet_write_options *options) {
+    static const firn_parquet_encoding encodings[] = {
+        FIRN_PARQUET_PLAIN, FIRN_PARQUET_DELTA_BINARY_PACKED, FIRN_PARQUET_DELTA_LENGTH_BYTE_ARRAY,
+        FIRN_PARQUET_DELTA_BYTE_ARRAY, FIRN_PARQUET_BYTE_STREAM_SPLIT};
+    options->value_encoding = encodings[test_generator_below(random, 5)];
+    options->delta_encodings = test_generator_below(random, 4) == 0;
 }
 
 /** Appends the flat schema of the columns below a root; at most `room` elements. */

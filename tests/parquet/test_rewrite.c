@@ -29,6 +29,7 @@ static firn_parquet_write_options random_options(test_generator *random, bool sm
     if (test_generator_below(random, 2) == 0) options.dictionary_size_bytes = 0;
     if (test_generator_below(random, 4) == 0) options.compression = FIRN_PARQUET_ZSTD;
     options.write_crc = test_generator_below(random, 2) == 0;
+    draw_encodings(random, &options);
     return options;
 }
 
@@ -46,7 +47,8 @@ static void random_runs_of_rows(void **state) {
         stream wanted = {0};
         for (size_t i = 0; i < 3; i++) {
             firn_parquet_write_options options = random_options(&random, small);
-            stream_mix mix = {test_generator_below(&random, 2) == 0 ? 20 : 1000000,
+            static const uint64_t distincts[] = {20, 1000000, STREAM_NEAR};
+            stream_mix mix = {distincts[test_generator_below(&random, 3)],
                               (unsigned)test_generator_below(&random, 3) * 15};
             inputs[i].s = stream_random(&random, column, rows, mix);
             int64_t group = test_generator_below(&random, 2) == 0 ? rows : rows / 2;

@@ -205,6 +205,8 @@ static void read_line(rewrite_case *c, const char *line) {
         c->options.page_row_limit = number;
     } else if (sscanf(line, "dictionary %d", &number) == 1) {
         c->options.dictionary_size_bytes = number;
+    } else if (sscanf(line, "deltas %d", &number) == 1) {
+        c->options.delta_encodings = number != 0;
     } else if (sscanf(line, "codec %d", &number) == 1) {
         c->options.compression = (firn_parquet_compression)number;
     } else if (sscanf(line, "index_rows %d", &number) == 1) {

@@ -60,9 +60,9 @@ def main():
         cases = sorted(glob.glob(os.path.join(folder, "*", "")))
         results = {os.path.basename(case[:-1]): check(spark, case) for case in cases}
         spark.stop()
-    forms = [result for name, result in results.items() if name.startswith("forms-")]
+    forms = [result for name, result in results.items() if name.startswith(("forms-", "encodings-"))]
     print(f"{sum(right for right, _ in results.values())} right, {sum(wrong for _, wrong in results.values())} wrong")
-    done = len(forms) == 4 and all(result == (2, 0) for result in forms)
+    done = len(forms) == 8 and all(result == (2, 0) for result in forms)
     sys.exit(0 if done and not any(wrong for _, wrong in results.values()) else 1)
 
 

@@ -417,6 +417,7 @@ static firn_parquet_write_options random_options(test_generator *random) {
     options.page_version = 1 + (int)test_generator_below(random, 2);
     options.write_crc = test_generator_below(random, 2) == 1;
     options.write_page_index = test_generator_below(random, 4) != 0;
+    draw_encodings(random, &options);
     return options;
 }
 
@@ -434,13 +435,13 @@ static void random_columns_come_back(void **state) {
     test_generator random = test_generator_new();
     for (int round = 0; round < 60; round++) {
         static const unsigned percents[] = {0, 0, 10, 50, 100};
-        static const uint64_t distincts[] = {1, 5, 300, 100000};
+        static const uint64_t distincts[] = {1, 5, 300, 100000, STREAM_NEAR};
         firn_parquet_write_options options = random_options(&random);
         int64_t rows = (int64_t)test_generator_below(&random, round % 10 == 0 ? 4000 : 300);
         if (options.page_row_limit == 1 && rows > 300) rows = 300;
         stream streams[COLUMN_COUNT];
         for (size_t i = 0; i < COLUMN_COUNT; i++) {
-            stream_mix mix = {distincts[test_generator_below(&random, 4)],
+            stream_mix mix = {distincts[test_generator_below(&random, 5)],
                               percents[test_generator_below(&random, 5)]};
             streams[i] = stream_random(&random, &all_columns[i], rows, mix);
         }

@@ -243,6 +243,9 @@ static firn_parquet_write_options random_options(tree_maker *maker) {
     options.page_version = 1 + (int)pick(maker, 2);
     options.page_row_limit = 1 + (int32_t)pick(maker, 20);
     if (pick(maker, 2) == 0) options.dictionary_size_bytes = 0;
+    options.value_encoding =
+        (firn_parquet_encoding)(pick(maker, FIRN_PARQUET_BYTE_STREAM_SPLIT + 1));
+    options.delta_encodings = pick(maker, 3) == 0;
     return options;
 }
 
