@@ -6,15 +6,15 @@
 #include "data/rows.h"
 #include "iceberg/lineage.h"
 
-/* Columns in the order in which they are to be read. */
-typedef struct column_list {
-    firn_field *fields; /* in the arena; room for all of the schema twice */
+/* Fields that are wanted with all that lies below them. */
+typedef struct wanted_fields {
+    int32_t *ids; /* in the arena */
     size_t count;
-} column_list;
+} wanted_fields;
 
-static bool is_listed(const column_list *list, int32_t id) {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->fields[i].id == id) return true;
+static bool is_wanted(const wanted_fields *wanted, int32_t id) {
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (wanted->ids[i] == id) return true;
     }
     return false;
 }
@@ -34,24 +34,17 @@ static const firn_field *named(const firn_type *type, const char *name) {
     return NULL;
 }
 
-/* By its full name, through structs alone; names may hold dots themselves. `top` gets the column that it is, or lies in. */
-static const firn_field *find_shown(const firn_type *type, const char *name,
-                                    const firn_field **top) {
+/* By its full name, through structs alone; names may hold dots themselves. */
+static const firn_field *find_shown(const firn_type *type, const char *name) {
     const firn_field *whole = named(type, name);
-    if (whole != NULL) {
-        *top = whole;
-        return whole;
-    }
+    if (whole != NULL) return whole;
     for (size_t i = 0; i < type->field_count; i++) {
         const firn_field *field = &type->fields[i];
-        const firn_field *below = NULL;
         size_t length = strlen(field->name);
         if (field->type->kind != FIRN_TYPE_STRUCT) continue;
         if (strncmp(name, field->name, length) != 0 || name[length] != '.') continue;
-        const firn_field *found = find_shown(field->type, name + length + 1, &below);
-        if (found == NULL) continue;
-        *top = field;
-        return found;
+        const firn_field *found = find_shown(field->type, name + length + 1);
+        if (found != NULL) return found;
     }
     return NULL;
 }
@@ -89,80 +82,100 @@ static firn_status check_apart(const firn_field *const *fields, const char *cons
     return FIRN_OK;
 }
 
-static firn_status add_named(const firn_schema *schema, const char *const *names, size_t count,
-                             firn_arena *arena, column_list *list, const firn_shown_column **out,
-                             firn_error *error) {
+static firn_status find_named(const firn_schema *schema, const char *const *names, size_t count,
+                              firn_arena *arena, const firn_shown_column **out, firn_error *error) {
     const firn_field **fields = firn_arena_alloc(arena, count, sizeof *fields);
     firn_shown_column *shown = firn_arena_alloc(arena, count, sizeof *shown);
     if (fields == NULL || shown == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        const firn_field *top = NULL;
-        fields[i] = find_shown(&schema->root, names[i], &top);
+        fields[i] = find_shown(&schema->root, names[i]);
         if (fields[i] == NULL) return no_such_column(schema, names[i], error);
         FIRN_TRY(check_apart(fields, names, i, error));
         shown[i] = (firn_shown_column){names[i], fields[i]->id};
-        if (!is_listed(list, top->id)) list->fields[list->count++] = *top;
     }
     *out = shown;
     return FIRN_OK;
 }
 
-/* Whole columns that hold what the filter looks at. */
-static firn_status add_filtered(const firn_schema *schema, const firn_expression *filter,
-                                firn_arena *arena, column_list *list, firn_error *error) {
-    const int32_t *ids = NULL;
+/* What is shown, and what the filter looks at. */
+static firn_status list_wanted(const firn_shown_column *shown, size_t shown_count,
+                               const firn_expression *filter, firn_arena *arena, wanted_fields *out,
+                               firn_error *error) {
+    const int32_t *filtered = NULL;
     size_t count = 0;
-    if (filter == NULL) return FIRN_OK;
-    FIRN_TRY(firn_expression_columns(filter, arena, &ids, &count, error));
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < schema->root.field_count; j++) {
-            const firn_field *field = &schema->root.fields[j];
-            if (!holds(field, ids[i]) || is_listed(list, field->id)) continue;
-            list->fields[list->count++] = *field;
-        }
-    }
+    if (filter != NULL) FIRN_TRY(firn_expression_columns(filter, arena, &filtered, &count, error));
+    out->ids = firn_arena_alloc(arena, shown_count + count + 1, sizeof *out->ids);
+    if (out->ids == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < shown_count; i++) out->ids[out->count++] = shown[i].id;
+    for (size_t i = 0; i < count; i++) out->ids[out->count++] = filtered[i];
     return FIRN_OK;
 }
 
-static bool is_stored(const firn_type *type) {
-    return type->kind != FIRN_TYPE_UNKNOWN;
+static bool holds_wanted(const firn_field *field, const wanted_fields *wanted) {
+    for (size_t i = 0; i < wanted->count; i++) {
+        if (holds(field, wanted->ids[i])) return true;
+    }
+    return false;
 }
 
-/* Rows are counted by columns that are stored: where only columns of type unknown are asked for, another one is read. */
-static void add_stored(const firn_schema *schema, column_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        if (is_stored(list->fields[i].type)) return;
+static bool is_stored(const firn_type *type) {
+    if (type->kind != FIRN_TYPE_STRUCT) return type->kind != FIRN_TYPE_UNKNOWN;
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (is_stored(type->fields[i].type)) return true;
     }
-    for (size_t i = 0; i < schema->root.field_count; i++) {
-        const firn_field *field = &schema->root.fields[i];
-        if (!is_stored(field->type) || is_listed(list, field->id)) continue;
-        list->fields[list->count++] = *field;
+    return false;
+}
+
+/* Rows are counted, and structs told from nulls, by columns that are stored: where only columns of type unknown are wanted, another one is read. */
+static void add_stored(const firn_type *type, firn_field *fields, size_t *count) {
+    for (size_t i = 0; i < *count; i++) {
+        if (is_stored(fields[i].type)) return;
+    }
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (!is_stored(type->fields[i].type)) continue;
+        fields[(*count)++] = type->fields[i];
         return;
     }
+}
+
+/* A struct of only those fields that are wanted, or that one lies in. Lists and maps stay whole. */
+static firn_status narrow(const firn_type *type, const wanted_fields *wanted, firn_arena *arena,
+                          firn_type *out, firn_error *error) {
+    firn_field *fields = firn_arena_alloc(arena, type->field_count + 1, sizeof *fields);
+    if (fields == NULL) return firn_fail_memory(error);
+    size_t count = 0;
+    for (size_t i = 0; i < type->field_count; i++) {
+        const firn_field *field = &type->fields[i];
+        if (!holds_wanted(field, wanted)) continue;
+        firn_field *kept = &fields[count++];
+        *kept = *field;
+        if (field->type->kind != FIRN_TYPE_STRUCT || is_wanted(wanted, field->id)) continue;
+        firn_type *narrowed = firn_arena_alloc(arena, 1, sizeof *narrowed);
+        if (narrowed == NULL) return firn_fail_memory(error);
+        FIRN_TRY(narrow(field->type, wanted, arena, narrowed, error));
+        kept->type = narrowed;
+    }
+    add_stored(type, fields, &count);
+    *out = *type;
+    out->fields = fields;
+    out->field_count = count;
+    return FIRN_OK;
 }
 
 firn_status firn_row_selection_make(const firn_schema *schema, const char *const *names,
                                     size_t name_count, const firn_expression *filter,
                                     firn_row_format format, firn_arena *arena,
                                     firn_row_selection *out, firn_error *error) {
-    size_t count = schema->root.field_count;
+    *out = (firn_row_selection){schema, NULL, schema->root.field_count, filter, format};
+    if (names == NULL) return FIRN_OK;
+    wanted_fields wanted = {0};
     firn_schema *selected = firn_arena_memdup(arena, schema, sizeof *schema);
-    column_list list = {firn_arena_alloc(arena, count + 1, sizeof *list.fields), 0};
-    if (selected == NULL || list.fields == NULL) return firn_fail_memory(error);
-    const firn_shown_column *shown = NULL;
-    size_t shown_count = count;
-    if (names == NULL) {
-        memcpy(list.fields, schema->root.fields, count * sizeof *list.fields);
-        list.count = count;
-    } else {
-        FIRN_TRY(add_named(schema, names, name_count, arena, &list, &shown, error));
-        shown_count = name_count;
-    }
-    FIRN_TRY(add_filtered(schema, filter, arena, &list, error));
-    add_stored(schema, &list);
-    selected->root.fields = list.fields;
-    selected->root.field_count = list.count;
-    *out = (firn_row_selection){selected, shown, shown_count, filter, format};
+    if (selected == NULL) return firn_fail_memory(error);
+    FIRN_TRY(find_named(schema, names, name_count, arena, &out->shown, error));
+    out->shown_count = name_count;
+    FIRN_TRY(list_wanted(out->shown, name_count, filter, arena, &wanted, error));
+    FIRN_TRY(narrow(&schema->root, &wanted, arena, &selected->root, error));
+    out->schema = selected;
     return FIRN_OK;
 }
 
