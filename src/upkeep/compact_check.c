@@ -163,18 +163,28 @@ static firn_status check_group(const planner *plan, const firn_rewrite_settings 
     return firn_compact_error_wrap(plan->table, group, status, error);
 }
 
-firn_status firn_compact_check_groups(planner *plan, firn_error *error) {
-    firn_rewrite_settings settings;
+static firn_status check_groups(planner *plan, const firn_rewrite_settings *settings,
+                                firn_error *error) {
     int64_t sample = sample_bytes_of(plan);
-    int64_t room = 0;
-    FIRN_TRY(firn_compact_settings(plan->table, plan->options, &plan->write, NULL, NULL, "plan",
-                                   &settings, error));
-    room = settings.memory_bytes / 4;
+    int64_t room = settings->memory_bytes / 4;
     for (size_t i = 0; i < plan->out->group_count; i++) {
         if (!plan->out->groups[i].selected) continue;
         FIRN_TRY(firn_cancel_check(error));
         FIRN_TRY(refuse_format(plan, &plan->out->groups[i], error));
-        FIRN_TRY(check_group(plan, &settings, i, sample, &room, error));
+        FIRN_TRY(check_group(plan, settings, i, sample, &room, error));
     }
     return FIRN_OK;
+}
+
+firn_status firn_compact_check_groups(planner *plan, firn_error *error) {
+    firn_rewrite_settings settings;
+    firn_pool *pool = NULL;
+    firn_status status;
+    FIRN_CHECK(firn_pool_new(plan->options->threads, &pool, error));
+    FIRN_CHECK(firn_compact_settings(plan->table, plan->options, &plan->write, pool, NULL, "plan",
+                                     &settings, error));
+    status = check_groups(plan, &settings, error);
+out:
+    firn_pool_free(pool);
+    return status;
 }
