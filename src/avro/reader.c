@@ -165,7 +165,39 @@ static firn_status choose_codec(firn_avro_reader *reader, firn_error *error) {
                      (const char *)name.data);
 }
 
-static firn_status open_reader(firn_avro_reader *reader, firn_error *error) {
+void firn_avro_known_schema_release(firn_avro_known_schema *known) {
+    firn_arena_free(known->arena);
+    *known = (firn_avro_known_schema){0};
+}
+
+static firn_status know(firn_avro_known_schema *known, firn_slice text, const char *name,
+                        firn_error *error) {
+    firn_avro_known_schema_release(known);
+    known->arena = firn_arena_new();
+    if (known->arena == NULL) return firn_fail_memory(error);
+    const void *copy = firn_arena_memdup(known->arena, text.data, text.size);
+    if (copy == NULL) return firn_fail_memory(error);
+    FIRN_TRY(firn_avro_schema_parse(text, name, known->arena, &known->schema, error));
+    known->text = firn_slice_of(copy, text.size);
+    return FIRN_OK;
+}
+
+/* Without a text nothing is known. */
+static firn_status find_schema(firn_avro_reader *reader, firn_avro_known_schema *known,
+                               firn_slice text, firn_error *error) {
+    const char *name = reader->file.name;
+    if (known == NULL) {
+        return firn_avro_schema_parse(text, name, reader->arena, &reader->schema, error);
+    }
+    if (known->text.data == NULL || !firn_slice_equal(known->text, text)) {
+        FIRN_TRY(know(known, text, name, error));
+    }
+    reader->schema = known->schema;
+    return FIRN_OK;
+}
+
+static firn_status open_reader(firn_avro_reader *reader, firn_avro_known_schema *known,
+                               firn_error *error) {
     reader->arena = firn_arena_new();
     if (reader->arena == NULL) return firn_fail_memory(error);
     FIRN_TRY(read_header(reader, error));
@@ -174,11 +206,17 @@ static firn_status open_reader(firn_avro_reader *reader, firn_error *error) {
     if (!firn_avro_reader_metadata(reader, "avro.schema", &schema)) {
         return corrupt(reader, 0, "Avro header has no avro.schema", error);
     }
-    return firn_avro_schema_parse(schema, reader->file.name, reader->arena, &reader->schema, error);
+    return find_schema(reader, known, schema, error);
 }
 
 firn_status firn_avro_reader_open(const firn_read_at *file, size_t maximum_block_bytes,
                                   firn_avro_reader **out, firn_error *error) {
+    return firn_avro_reader_open_known(file, maximum_block_bytes, NULL, out, error);
+}
+
+firn_status firn_avro_reader_open_known(const firn_read_at *file, size_t maximum_block_bytes,
+                                        firn_avro_known_schema *known, firn_avro_reader **out,
+                                        firn_error *error) {
     firn_avro_reader *reader = firn_alloc_zeroed(1, sizeof *reader);
     if (reader == NULL) return firn_fail_memory(error);
     reader->file = *file;
@@ -188,7 +226,7 @@ firn_status firn_avro_reader_open(const firn_read_at *file, size_t maximum_block
     if (most < FIRN_AVRO_MAX_HEADER_BYTES) most = FIRN_AVRO_MAX_HEADER_BYTES;
     reader->window = firn_buffer_with_maximum(most + BLOCK_HEAD_SIZE + SYNC_SIZE);
     reader->content = firn_buffer_with_maximum(reader->maximum_block_bytes);
-    firn_status status = open_reader(reader, error);
+    firn_status status = open_reader(reader, known, error);
     if (status != FIRN_OK) {
         firn_avro_reader_free(reader);
         return status;

@@ -24,10 +24,26 @@ typedef struct firn_avro_reader firn_avro_reader;
  */
 firn_status firn_avro_reader_open(const firn_read_at *file, size_t maximum_block_bytes,
                                   firn_avro_reader **out, firn_error *error);
+
+/**
+ * The schema of the file that was read last. The files of a table mostly have the same one, word for word, which is then parsed once. Begins zeroed; release
+ * with firn_avro_known_schema_release. Not thread-safe.
+ */
+typedef struct firn_avro_known_schema {
+    firn_arena *arena; /**< owns the others */
+    firn_slice text;
+    const firn_avro_schema *schema;
+} firn_avro_known_schema;
+void firn_avro_known_schema_release(firn_avro_known_schema *known);
+
+/** The same, with a schema from `known` where it is the file's, and otherwise put there: one reader at a time. */
+firn_status firn_avro_reader_open_known(const firn_read_at *file, size_t maximum_block_bytes,
+                                        firn_avro_known_schema *known, firn_avro_reader **out,
+                                        firn_error *error);
 /** NULL is allowed. */
 void firn_avro_reader_free(firn_avro_reader *reader);
 
-/** The writer's schema; lives as long as the reader. */
+/** The writer's schema; lives as long as the reader, or what was known. */
 const firn_avro_schema *firn_avro_reader_schema(const firn_avro_reader *reader);
 /** The name that the codec has in the header, "null" where it is absent. */
 const char *firn_avro_reader_codec(const firn_avro_reader *reader);

@@ -5,6 +5,7 @@
 #ifndef FIRN_ICEBERG_MANIFEST_H
 #define FIRN_ICEBERG_MANIFEST_H
 
+#include "avro/reader.h"
 #include "base/buffer.h"
 #include "base/read_at.h"
 #include "base/threads.h"
@@ -141,6 +142,11 @@ typedef firn_status (*firn_manifest_visitor)(void *context, const firn_manifest_
 firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manifest,
                                const firn_partition_spec *spec, firn_arena *arena,
                                firn_manifest_visitor visit, void *context, firn_error *error);
+/** The same for one of many manifests, whose Avro schema is parsed only where it is not the one before's. `known` is nullable. */
+firn_status firn_manifest_read_known(firn_slice bytes, const firn_manifest_file *manifest,
+                                     const firn_partition_spec *spec, firn_avro_known_schema *known,
+                                     firn_arena *arena, firn_manifest_visitor visit, void *context,
+                                     firn_error *error);
 
 /**
  * The entry that a manifest list would have for a manifest which a v1 snapshot names directly:

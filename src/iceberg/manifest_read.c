@@ -392,6 +392,13 @@ static firn_status visit_all(walk *w, firn_manifest_visitor visit, void *context
 firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manifest,
                                const firn_partition_spec *spec, firn_arena *arena,
                                firn_manifest_visitor visit, void *context, firn_error *error) {
+    return firn_manifest_read_known(bytes, manifest, spec, NULL, arena, visit, context, error);
+}
+
+firn_status firn_manifest_read_known(firn_slice bytes, const firn_manifest_file *manifest,
+                                     const firn_partition_spec *spec, firn_avro_known_schema *known,
+                                     firn_arena *arena, firn_manifest_visitor visit, void *context,
+                                     firn_error *error) {
     static const firn_partition_spec no_fields = {0};
     FIRN_TRY(firn_manifest_check_magic(bytes, manifest->path, error));
     firn_memory_file memory = {bytes.data, bytes.size};
@@ -409,7 +416,7 @@ firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manif
         status = firn_fail_memory(error);
         goto out;
     }
-    FIRN_CHECK(firn_avro_reader_open(&file, 0, &w.reader, error));
+    FIRN_CHECK(firn_avro_reader_open_known(&file, 0, known, &w.reader, error));
     FIRN_CHECK(prepare(&w, spec != NULL));
     FIRN_CHECK(visit_all(&w, visit, context));
 out:

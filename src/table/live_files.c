@@ -16,7 +16,8 @@ typedef struct live_walk {
     bool global_deletes; /* delete files of this manifest's spec are for every partition */
     size_t manifest_index, ordinal;
     int64_t bytes, rows;
-    bool counted_empty; /* the list says that no file of this manifest is live */
+    bool counted_empty;            /* the list says that no file of this manifest is live */
+    firn_avro_known_schema schema; /* of the manifest before */
 } live_walk;
 
 /** Some readers go by the list's counts and skip such a manifest, others read its rows: a table that is two tables can't be told right. */
@@ -163,7 +164,8 @@ static firn_status walk_manifest(firn_table *table, const firn_manifest_file *ma
         known->files == NULL ? 0 : (uintptr_t)firn_map_get_text(known->indexes, manifest->path);
     if (found == 0 || !resolves_alike(manifest, &known->files->manifests[found - 1]) ||
         !was_opened(known, found - 1)) {
-        return firn_table_read_manifest(table, manifest, NULL, visit_live, walk, error);
+        return firn_table_read_manifest_known(table, manifest, &walk->schema, NULL, visit_live,
+                                              walk, error);
     }
     size_t i = found - 1;
     FIRN_TRY(take_known(walk, known->files->data, known->data[i], known->data[i + 1], error));
@@ -221,6 +223,7 @@ static firn_status collect(firn_table *table, const firn_snapshot *snapshot,
     FIRN_CHECK(into_arena(&walk.deletes, arena, &out->deletes, &out->delete_count, error));
 out:
     known_release(&known);
+    firn_avro_known_schema_release(&walk.schema);
     firn_vector_release(&walk.data);
     firn_vector_release(&walk.deletes);
     return status;

@@ -42,6 +42,11 @@ firn_status firn_table_manifests(firn_table *table, const firn_snapshot *snapsho
 firn_status firn_table_read_manifest(firn_table *table, const firn_manifest_file *manifest,
                                      firn_arena *arena, firn_manifest_visitor visit, void *context,
                                      firn_error *error);
+/** The same; `known` as for firn_manifest_read_known. */
+firn_status firn_table_read_manifest_known(firn_table *table, const firn_manifest_file *manifest,
+                                           firn_avro_known_schema *known, firn_arena *arena,
+                                           firn_manifest_visitor visit, void *context,
+                                           firn_error *error);
 
 /** A live file with the manifest that names it. */
 typedef struct firn_live_file {
