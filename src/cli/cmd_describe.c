@@ -90,9 +90,8 @@ static firn_status hash_files(firn_invocation *invocation, const firn_live_files
                               const firn_deletes *deletes, firn_error *error) {
     firn_content_hash hash = {0};
     FIRN_TRY(firn_content_hash_of_files(invocation->table, firn_rows_schema(invocation->table),
-                                        files->data,
-                                        (const firn_roaring *const *)deletes->positions,
-                                        files->data_count, invocation->pool, &hash, error));
+                                        files->data, deletes, files->data_count, invocation->pool,
+                                        &hash, error));
     firn_content_hash_text(&hash, invocation->content_hash);
     firn_section *root = firn_report_root(invocation->report);
     firn_section_add(

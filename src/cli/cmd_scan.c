@@ -198,7 +198,7 @@ static firn_status put_rows(scan *work, firn_error *error) {
     firn_status status = FIRN_OK;
     for (size_t i = 0; i < work->wanted.count && left > 0 && status == FIRN_OK; i++) {
         status = firn_rows_of_file(work->table, &work->selection, &work->wanted.items[i]->entry,
-                                   work->deletes.positions[i], &left, put_row, work, error);
+                                   &work->deletes, i, &left, put_row, work, error);
     }
     /* Rows before a failure are shown, too. */
     firn_status last = flush(work, status == FIRN_OK ? error : NULL);

@@ -42,6 +42,11 @@ static firn_status check_last_row(firn_deletes_work *work, size_t data, firn_err
     return status;
 }
 
+void firn_deletes_leave(firn_deletes_work *work, uint64_t row) {
+    uint64_t least = atomic_load(&work->next_row);
+    while (row < least && !atomic_compare_exchange_weak(&work->next_row, &least, row)) continue;
+}
+
 static firn_status add_locked(firn_deletes_work *work, size_t data, const uint64_t *positions,
                               size_t count, int64_t sequence_number, firn_error *error) {
     int64_t rows = firn_deletes_data(work, data)->file.record_count;
@@ -52,6 +57,8 @@ static firn_status add_locked(firn_deletes_work *work, size_t data, const uint64
             FIRN_TRY(check_last_row(work, data, error));
             continue;
         }
+        if (positions[i] >= work->end_row) firn_deletes_leave(work, positions[i]);
+        if (positions[i] < work->first_row || positions[i] >= work->end_row) continue;
         FIRN_TRY(firn_roaring_add(*set, positions[i], error));
         note_sequence_number(work, data, sequence_number);
     }
@@ -68,19 +75,27 @@ firn_status firn_deletes_add(firn_deletes_work *work, size_t data, const uint64_
     return status;
 }
 
-/* Takes out what lies behind the last row. */
+static firn_status take_out(firn_roaring *set, uint64_t first, uint64_t end, firn_error *error) {
+    firn_roaring *gone = firn_roaring_new();
+    if (gone == NULL) return firn_fail_memory(error);
+    firn_status status = firn_roaring_add_range(gone, first, end, error);
+    if (status == FIRN_OK) status = firn_roaring_remove_all(set, gone, error);
+    firn_roaring_free(gone);
+    return status;
+}
+
+/* Takes out what lies behind the last row, and what is not asked for. */
 static firn_status trim_locked(firn_deletes_work *work, size_t data, firn_roaring *set,
                                firn_error *error) {
-    int64_t rows = firn_deletes_data(work, data)->file.record_count;
+    uint64_t end = (uint64_t)firn_deletes_data(work, data)->file.record_count;
     uint64_t greatest = 0;
-    if (!firn_roaring_maximum(set, &greatest) || greatest < (uint64_t)rows) return FIRN_OK;
-    FIRN_TRY(check_last_row(work, data, error));
-    firn_roaring *behind = firn_roaring_new();
-    if (behind == NULL) return firn_fail_memory(error);
-    firn_status status = firn_roaring_add_range(behind, (uint64_t)rows, greatest + 1, error);
-    if (status == FIRN_OK) status = firn_roaring_remove_all(set, behind, error);
-    firn_roaring_free(behind);
-    return status;
+    if (!firn_roaring_maximum(set, &greatest)) return FIRN_OK;
+    if (greatest >= end) FIRN_TRY(check_last_row(work, data, error));
+    uint64_t left = 0;
+    if (firn_roaring_take(set, work->end_row, end, &left, 1) == 1) firn_deletes_leave(work, left);
+    if (end > work->end_row) end = work->end_row;
+    if (greatest >= end) FIRN_TRY(take_out(set, end, greatest + 1, error));
+    return take_out(set, 0, work->first_row, error);
 }
 
 static firn_status add_set_locked(firn_deletes_work *work, size_t data, firn_roaring *positions,
@@ -210,25 +225,6 @@ out:
 
 /* ---- the whole ---- */
 
-static firn_status prepare(firn_deletes_work *work, firn_error *error) {
-    firn_deletes *out = work->out;
-    size_t count = work->request->data_count;
-    out->data_count = count;
-    out->positions = firn_alloc_zeroed(count, sizeof(firn_roaring *));
-    out->largest_sequence_number = firn_alloc_array(count, sizeof *out->largest_sequence_number);
-    out->used = firn_alloc_zeroed(work->request->files->delete_count, sizeof *out->used);
-    work->arena = firn_arena_new();
-    if (out->positions == NULL || out->largest_sequence_number == NULL || out->used == NULL ||
-        work->arena == NULL) {
-        return firn_fail_memory(error);
-    }
-    for (size_t i = 0; i < count; i++) out->largest_sequence_number[i] = -1;
-    work->has_vector = firn_arena_alloc(work->arena, count + 1, sizeof *work->has_vector);
-    work->rows_checked = firn_arena_alloc(work->arena, count + 1, sizeof *work->rows_checked);
-    if (work->has_vector == NULL || work->rows_checked == NULL) return firn_fail_memory(error);
-    return FIRN_OK;
-}
-
 static void drop_empty_sets(firn_deletes *out) {
     for (size_t i = 0; i < out->data_count; i++) {
         if (firn_roaring_count(out->positions[i]) != 0) continue;
@@ -237,22 +233,58 @@ static void drop_empty_sets(firn_deletes *out) {
     }
 }
 
-firn_status firn_deletes_resolve(const firn_deletes_request *request, firn_deletes *out,
-                                 firn_error *error) {
-    *out = (firn_deletes){0};
-    firn_deletes_work work = {.request = request, .out = out};
+static firn_status prepare_work(firn_deletes_work *work, firn_error *error) {
+    size_t count = work->request->data_count;
+    work->arena = firn_arena_new();
+    if (work->arena == NULL) return firn_fail_memory(error);
+    work->has_vector = firn_arena_alloc(work->arena, count + 1, sizeof *work->has_vector);
+    work->rows_checked = firn_arena_alloc(work->arena, count + 1, sizeof *work->rows_checked);
+    if (work->has_vector == NULL || work->rows_checked == NULL) return firn_fail_memory(error);
+    return FIRN_OK;
+}
+
+firn_status firn_deletes_resolve_rows(const firn_deletes_request *request, uint64_t first_row,
+                                      uint64_t end_row, uint64_t *next_row, firn_deletes *out,
+                                      firn_error *error) {
+    firn_deletes_work work = {.request = request,
+                              .out = out,
+                              .first_row = first_row,
+                              .end_row = end_row,
+                              .next_row = UINT64_MAX};
     for (size_t i = 0; i < FIRN_DELETES_LOCKS; i++) pthread_mutex_init(&work.locks[i], NULL);
     pthread_mutex_init(&work.counters, NULL);
     firn_status status;
-    FIRN_CHECK(prepare(&work, error));
+    FIRN_CHECK(prepare_work(&work, error));
     if (request->positions) FIRN_CHECK(read_positions(&work, error));
     if (request->equality) FIRN_CHECK(firn_deletes_read_equality(&work, error));
     drop_empty_sets(out);
+    *next_row = atomic_load(&work.next_row);
 out:
     for (size_t i = 0; i < FIRN_DELETES_LOCKS; i++) pthread_mutex_destroy(&work.locks[i]);
     pthread_mutex_destroy(&work.counters);
     firn_arena_free(work.arena);
     return status;
+}
+
+static firn_status prepare(const firn_deletes_request *request, firn_deletes *out,
+                           firn_error *error) {
+    size_t count = request->data_count;
+    out->data_count = count;
+    out->positions = firn_alloc_zeroed(count, sizeof(firn_roaring *));
+    out->largest_sequence_number = firn_alloc_array(count, sizeof *out->largest_sequence_number);
+    out->used = firn_alloc_zeroed(request->files->delete_count, sizeof *out->used);
+    if (out->positions == NULL || out->largest_sequence_number == NULL || out->used == NULL) {
+        return firn_fail_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) out->largest_sequence_number[i] = -1;
+    return FIRN_OK;
+}
+
+firn_status firn_deletes_resolve(const firn_deletes_request *request, firn_deletes *out,
+                                 firn_error *error) {
+    *out = (firn_deletes){0};
+    FIRN_TRY(prepare(request, out, error));
+    return firn_deletes_resolve_in_parts(request, out, error);
 }
 
 void firn_deletes_release(firn_deletes *deletes) {
@@ -262,5 +294,6 @@ void firn_deletes_release(firn_deletes *deletes) {
     firn_free(deletes->positions);
     firn_free(deletes->largest_sequence_number);
     firn_free(deletes->used);
+    firn_deletes_parts_free(deletes->parts);
     *deletes = (firn_deletes){0};
 }

@@ -17,14 +17,19 @@ typedef struct firn_deletes_request {
     size_t data_count;
     bool positions, equality; /**< which kinds: position deletes and vectors; equality deletes */
     firn_pool *pool;          /**< nullable: one thread */
-    int64_t
-        memory_bytes; /**< 0: 256 MiB. Sets that are larger spill to unlinked temporary files. */
+    /** 0: 256 MiB. Half of it is for keys of equality deletes, half for positions; what takes more lies in unlinked temporary files. */
+    int64_t memory_bytes;
 } firn_deletes_request;
 
+/** Positions that would take more memory than they may, kept in parts (data/deletes_parts.c). */
+typedef struct firn_deletes_parts firn_deletes_parts;
+
 typedef struct firn_deletes {
-    firn_roaring *
-        *positions; /**< one per data file of the request; NULL: no row of it is deleted */
+    firn_roaring **
+        positions; /**< one per data file of the request; NULL: no row of it is deleted, or `parts` has them */
     size_t data_count;
+    firn_deletes_parts *parts; /**< NULL: `positions` has all */
+    size_t first_in_parts;     /**< the number that the first data file has there */
     /** Per live delete file (as in files->deletes): whether it may apply to a data file of the request, and deleted rows by it were looked for. */
     bool *used;
     int64_t *
@@ -39,5 +44,31 @@ typedef struct firn_deletes {
 firn_status firn_deletes_resolve(const firn_deletes_request *request, firn_deletes *out,
                                  firn_error *error);
 void firn_deletes_release(firn_deletes *deletes);
+
+/* What was found, wherever it lies. `deletes` NULL, or zeroed: no row is deleted. Any number of threads may ask at a time. */
+
+/** How many rows of a data file are deleted. */
+uint64_t firn_deletes_row_count(const firn_deletes *deletes, size_t data);
+
+/** A set that is borrowed, or was read for the caller. */
+typedef struct firn_deletes_rows {
+    const firn_roaring *set; /**< NULL: empty */
+    firn_roaring *own;
+} firn_deletes_rows;
+
+/** The deleted rows of a data file that lie in [first, end), and perhaps others. Release the result, also on failure. */
+firn_status firn_deletes_rows_of(const firn_deletes *deletes, size_t data, uint64_t first,
+                                 uint64_t end, firn_deletes_rows *out, firn_error *error);
+void firn_deletes_rows_release(firn_deletes_rows *rows);
+
+/** All deleted rows of a data file; they are the caller's, and gone from `deletes`. *out NULL: none. */
+firn_status firn_deletes_take(firn_deletes *deletes, size_t data, firn_roaring **out,
+                              firn_error *error);
+
+/** The same without its first data files; borrowed, not to be released. */
+firn_deletes firn_deletes_behind(const firn_deletes *deletes, size_t first);
+
+/** Bytes of memory that the positions take. */
+size_t firn_deletes_memory(const firn_deletes *deletes);
 
 #endif

@@ -3,6 +3,7 @@
 #define FIRN_DATA_DELETES_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/arena.h"
 #include "data/data_source.h"
@@ -22,7 +23,29 @@ typedef struct firn_deletes_work {
     pthread_mutex_t counters; /**< guards the counters of `out` */
     bool *has_vector;         /**< one per data file of the request */
     bool *rows_checked; /**< one per data file: its row count is the manifest's; under its lock */
+    uint64_t first_row, end_row; /**< positions outside of [first_row, end_row) are not asked for */
+    _Atomic uint64_t
+        next_row; /**< the least position behind end_row that there may be; UINT64_MAX: none */
 } firn_deletes_work;
+
+#define FIRN_DELETES_DEFAULT_MEMORY ((int64_t)256 << 20)
+
+/** Positions behind end_row are there, none of them below `row`. Thread-safe. */
+void firn_deletes_leave(firn_deletes_work *work, uint64_t row);
+
+/**
+ * Finds, in memory, those positions that lie in [first_row, end_row). `out` has its arrays; adds to its counters. *next_row: the least one behind them that there
+ * may be, or UINT64_MAX.
+ */
+firn_status firn_deletes_resolve_rows(const firn_deletes_request *request, uint64_t first_row,
+                                      uint64_t end_row, uint64_t *next_row, firn_deletes *out,
+                                      firn_error *error);
+
+/** As many data files, or rows of one, at a time as have room in half of the request's memory. */
+firn_status firn_deletes_resolve_in_parts(const firn_deletes_request *request, firn_deletes *out,
+                                          firn_error *error);
+/** NULL is allowed. */
+void firn_deletes_parts_free(firn_deletes_parts *parts);
 
 /**
  * Adds deleted positions of data file `data` of the request, taken by deletes of this sequence number. Those behind the file's last row are left out. Thread-safe.
@@ -62,6 +85,9 @@ typedef struct firn_deletes_vector {
 } firn_deletes_vector;
 firn_status firn_deletes_read_vectors(firn_deletes_work *work, firn_deletes_vector *vectors,
                                       size_t count, firn_error *error);
+
+/** CORRUPT: a data file of the request is live twice, so that position deletes can't be told apart. For a request whose files are looked at a few at a time. */
+firn_status firn_deletes_check_paths(const firn_deletes_request *request, firn_error *error);
 
 /** Reads position delete files, each once, for all data files of the request. */
 firn_status firn_deletes_read_positions(firn_deletes_work *work, const size_t *numbers,

@@ -54,6 +54,14 @@ static firn_status path_map_make(const firn_deletes_work *work, path_map *map, f
     return FIRN_OK;
 }
 
+firn_status firn_deletes_check_paths(const firn_deletes_request *request, firn_error *error) {
+    const firn_deletes_work work = {.request = request};
+    path_map paths = {0};
+    firn_status status = path_map_make(&work, &paths, error);
+    path_map_release(&paths);
+    return status;
+}
+
 /* 0: none of the request. */
 static firn_status path_map_find(const path_map *map, firn_slice path, size_t *out,
                                  firn_error *error) {

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 
-#define DEFAULT_MEMORY ((int64_t)256 << 20)
 #define LEAST_LIMIT ((size_t)64 << 10)
 
 /* All equality deletes that may matter, put in order. */
@@ -204,8 +203,9 @@ static firn_status run_passes(firn_equality_work *work, firn_error *error) {
 }
 
 static size_t set_limit(const firn_deletes_request *request) {
-    int64_t memory = request->memory_bytes > 0 ? request->memory_bytes : DEFAULT_MEMORY;
-    /* The rest is for pages, the positions found and what else the process holds. */
+    int64_t memory =
+        request->memory_bytes > 0 ? request->memory_bytes : FIRN_DELETES_DEFAULT_MEMORY;
+    /* The rest is for the positions found. */
     size_t limit = (size_t)memory / 2;
     return limit < LEAST_LIMIT ? LEAST_LIMIT : limit;
 }

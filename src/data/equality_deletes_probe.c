@@ -194,11 +194,15 @@ static firn_status probe_row_group(data_probe *probe, size_t row_group, uint64_t
 }
 
 static firn_status probe_rows(data_probe *probe, firn_error *error) {
+    firn_deletes_work *work = probe->work->deletes;
     const firn_parquet_file_metadata *metadata = probe->reader.file->metadata;
     uint64_t first = 0;
     for (size_t i = 0; i < metadata->row_group_count; i++) {
-        FIRN_TRY(probe_row_group(probe, i, first, error));
-        first += (uint64_t)metadata->row_groups[i].num_rows;
+        uint64_t end = first + (uint64_t)metadata->row_groups[i].num_rows;
+        bool behind = first >= work->end_row && first < end;
+        if (behind) firn_deletes_leave(work, first);
+        if (!behind && end > work->first_row) FIRN_TRY(probe_row_group(probe, i, first, error));
+        first = end;
     }
     firn_deletes_count(probe->work->deletes, 0, 0, probe->reader.bytes_read);
     return FIRN_OK;

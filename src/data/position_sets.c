@@ -5,7 +5,7 @@
 
 struct firn_position_sets {
     firn_spool *spool;
-    firn_buffer bytes; /* of the set that is written or read */
+    firn_buffer bytes; /* of the set that is written */
     uint64_t end;
     size_t memory_bytes;
 };
@@ -38,10 +38,17 @@ size_t firn_position_sets_memory(const firn_position_sets *sets) {
 
 firn_status firn_position_sets_add(firn_position_sets *sets, const firn_roaring *set,
                                    firn_position_place *out, firn_error *error) {
-    *out = (firn_position_place){.offset = sets->end, .count = firn_roaring_count(set)};
+    return firn_position_sets_add_range(sets, set, 0, UINT64_MAX, out, error);
+}
+
+firn_status firn_position_sets_add_range(firn_position_sets *sets, const firn_roaring *set,
+                                         uint64_t first, uint64_t end, firn_position_place *out,
+                                         firn_error *error) {
+    *out = (firn_position_place){.offset = sets->end,
+                                 .count = firn_roaring_count_range(set, first, end)};
     if (out->count == 0) return FIRN_OK;
     firn_buffer_clear(&sets->bytes);
-    FIRN_TRY(firn_roaring_write(set, &sets->bytes, error));
+    FIRN_TRY(firn_roaring_write_range(set, first, end, &sets->bytes, error));
     out->size = sets->bytes.size;
     FIRN_TRY(firn_spool_write(sets->spool, sets->bytes.data, sets->bytes.size, error));
     sets->end += sets->bytes.size;
@@ -54,8 +61,12 @@ firn_status firn_position_sets_load(firn_position_sets *sets, const firn_positio
     *out = NULL;
     if (place->count == 0) return FIRN_OK;
     firn_read_at source = firn_spool_bytes(sets->spool, name);
-    firn_buffer_clear(&sets->bytes);
-    FIRN_TRY(firn_buffer_reserve(&sets->bytes, place->size, error));
-    FIRN_TRY(firn_read_at_exact(&source, place->offset, sets->bytes.data, place->size, error));
-    return firn_roaring_read(firn_slice_of(sets->bytes.data, place->size), name, out, error);
+    firn_buffer bytes = firn_buffer_with_maximum(SIZE_MAX);
+    firn_status status;
+    FIRN_CHECK(firn_buffer_reserve(&bytes, place->size, error));
+    FIRN_CHECK(firn_read_at_exact(&source, place->offset, bytes.data, place->size, error));
+    status = firn_roaring_read(firn_slice_of(bytes.data, place->size), name, out, error);
+out:
+    firn_buffer_release(&bytes);
+    return status;
 }

@@ -24,7 +24,11 @@ size_t firn_position_sets_memory(const firn_position_sets *sets);
 /** Adds a set; NULL is the empty one. IO where the temporary file can't be written. */
 firn_status firn_position_sets_add(firn_position_sets *sets, const firn_roaring *set,
                                    firn_position_place *out, firn_error *error);
-/** *out is owned by the caller; NULL for the empty set. */
+/** The same of its positions in [first, end), multiples of 65536 or outside of all positions. */
+firn_status firn_position_sets_add_range(firn_position_sets *sets, const firn_roaring *set,
+                                         uint64_t first, uint64_t end, firn_position_place *out,
+                                         firn_error *error);
+/** *out is owned by the caller; NULL for the empty set. Any number of threads, while nothing is added. */
 firn_status firn_position_sets_load(firn_position_sets *sets, const firn_position_place *place,
                                     firn_roaring **out, firn_error *error);
 

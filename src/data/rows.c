@@ -36,8 +36,8 @@ static firn_status make_output(const firn_schema *schema, const firn_parquet_fil
 }
 
 static firn_status open_data_file(firn_table *table, const firn_row_selection *selection,
-                                  const firn_manifest_entry *entry, const firn_roaring *deleted,
-                                  open_file *open, firn_error *error) {
+                                  const firn_manifest_entry *entry, open_file *open,
+                                  firn_error *error) {
     const firn_data_file *file = &entry->file;
     open->arena = firn_arena_new();
     if (open->arena == NULL) return firn_fail_memory(error);
@@ -54,7 +54,6 @@ static firn_status open_data_file(firn_table *table, const firn_row_selection *s
                                  .location = file->path,
                                  .output = open->output,
                                  .projection = &open->projection,
-                                 .deleted = deleted,
                                  .first_row_id = file->has_first_row_id ? file->first_row_id : -1,
                                  .sequence_number =
                                      entry->has_sequence_number ? entry->sequence_number : -1};
@@ -62,12 +61,13 @@ static firn_status open_data_file(firn_table *table, const firn_row_selection *s
 }
 
 firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selection,
-                              const firn_manifest_entry *entry, const firn_roaring *deleted,
-                              int64_t *left, firn_row_visitor visit, void *context,
+                              const firn_manifest_entry *entry, const firn_deletes *deletes,
+                              size_t data, int64_t *left, firn_row_visitor visit, void *context,
                               firn_error *error) {
     open_file open = {0};
+    firn_deletes_rows deleted = {0};
     firn_status status;
-    FIRN_CHECK(open_data_file(table, selection, entry, deleted, &open, error));
+    FIRN_CHECK(open_data_file(table, selection, entry, &open, error));
     const firn_parquet_file_metadata *metadata = open.file.file->metadata;
     if (metadata->num_rows != entry->file.record_count) {
         status = firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
@@ -77,11 +77,17 @@ firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selec
     }
     int64_t position = 0;
     for (size_t i = 0; i < metadata->row_group_count && (left == NULL || *left > 0); i++) {
+        int64_t end = position + metadata->row_groups[i].num_rows;
+        firn_deletes_rows_release(&deleted);
+        FIRN_CHECK(firn_deletes_rows_of(deletes, data, (uint64_t)position, (uint64_t)end, &deleted,
+                                        error));
+        open.file.deleted = deleted.set;
         FIRN_CHECK(
             firn_row_printer_row_group(open.printer, i, position, left, visit, context, error));
-        position += metadata->row_groups[i].num_rows;
+        position = end;
     }
 out:
+    firn_deletes_rows_release(&deleted);
     release(&open);
     return status;
 }
@@ -122,7 +128,7 @@ typedef struct hash_task {
     firn_table *table;
     firn_row_selection selection;
     const firn_live_file *files;
-    const firn_roaring *const *deleted; /* nullable */
+    const firn_deletes *deletes; /* nullable */
     firn_content_hash *sums;
 } hash_task;
 
@@ -134,8 +140,7 @@ static firn_status hash_file(void *context, size_t index, firn_error *error) {
         hasher.context == NULL || hasher.algorithm == NULL
             ? firn_fail_memory(error)
             : firn_rows_of_file(task->table, &task->selection, &task->files[index].entry,
-                                task->deleted == NULL ? NULL : task->deleted[index], NULL, hash_row,
-                                &hasher, error);
+                                task->deletes, index, NULL, hash_row, &hasher, error);
     task->sums[index] = hasher.sum;
     EVP_MD_free(hasher.algorithm);
     EVP_MD_CTX_free(hasher.context);
@@ -143,10 +148,10 @@ static firn_status hash_file(void *context, size_t index, firn_error *error) {
 }
 
 firn_status firn_content_hash_of_files(firn_table *table, const firn_schema *schema,
-                                       const firn_live_file *files,
-                                       const firn_roaring *const *deleted, size_t count,
-                                       firn_pool *pool, firn_content_hash *out, firn_error *error) {
-    hash_task task = {table, firn_row_selection_of(schema), files, deleted,
+                                       const firn_live_file *files, const firn_deletes *deletes,
+                                       size_t count, firn_pool *pool, firn_content_hash *out,
+                                       firn_error *error) {
+    hash_task task = {table, firn_row_selection_of(schema), files, deletes,
                       firn_alloc_zeroed(count, sizeof *task.sums)};
     if (task.sums == NULL) return firn_fail_memory(error);
     firn_status status = firn_pool_each(pool, count, hash_file, &task, error);

@@ -5,10 +5,9 @@
 #ifndef FIRN_DATA_ROWS_H
 #define FIRN_DATA_ROWS_H
 
+#include "data/deletes.h"
 #include "data/projection.h"
 #include "iceberg/expression.h"
-#include "puffin/roaring.h"
-#include "table/table.h"
 
 typedef enum firn_row_format {
     FIRN_ROWS_JSON, /**< keys in schema order, no spaces */
@@ -42,8 +41,8 @@ static inline firn_row_selection firn_row_selection_of(const firn_schema *schema
 }
 
 /**
- * Selects columns of `schema` by their names, members of structs by their full ones, in their order; NULL: all columns. Of what a filter asks for besides, the columns are read and not shown. INVALID: a name that is
- * not there (with the nearest known one), comes twice, lies within another, or within a list or map. In `arena`.
+ * Selects columns of `schema` by their names, members of structs by their full ones, in their order; NULL: all columns. Of a struct only the members that are asked for are read. What a filter asks for besides
+ * is read and not shown. INVALID: a name that is not there (with the nearest known one), comes twice, lies within another, or within a list or map. In `arena`.
  */
 firn_status firn_row_selection_make(const firn_schema *schema, const char *const *names,
                                     size_t name_count, const firn_expression *filter,
@@ -58,11 +57,11 @@ firn_status firn_rows_csv_header(const firn_row_selection *selection, firn_buffe
                                  firn_error *error);
 
 /**
- * Rows of one data file in file order, without those at the positions `deleted` (nullable). `left` (nullable) counts down with each row that is visited; reading ends when it is 0.
+ * Rows of one data file in file order, without those that `deletes` (nullable) has for its data file `data`. `left` (nullable) counts down with each row that is visited; reading ends when it is 0.
  */
 firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selection,
-                              const firn_manifest_entry *entry, const firn_roaring *deleted,
-                              int64_t *left, firn_row_visitor visit, void *context,
+                              const firn_manifest_entry *entry, const firn_deletes *deletes,
+                              size_t data, int64_t *left, firn_row_visitor visit, void *context,
                               firn_error *error);
 
 /** The schema that the table's ref is read with: a tag's is its snapshot's, a branch's the table's current one (specification, "Schema Evolution"). */
@@ -80,11 +79,11 @@ typedef struct firn_content_hash {
 } firn_content_hash;
 
 void firn_content_hash_add(firn_content_hash *hash, const firn_content_hash *other);
-/** `deleted`: one set of positions per file that don't count (NULL: none); NULL: none at all. */
+/** Rows that `deletes` (nullable) has for the files, in their order, don't count. */
 firn_status firn_content_hash_of_files(firn_table *table, const firn_schema *schema,
-                                       const firn_live_file *files,
-                                       const firn_roaring *const *deleted, size_t count,
-                                       firn_pool *pool, firn_content_hash *out, firn_error *error);
+                                       const firn_live_file *files, const firn_deletes *deletes,
+                                       size_t count, firn_pool *pool, firn_content_hash *out,
+                                       firn_error *error);
 /** 32 hexadecimal digits and a zero. */
 void firn_content_hash_text(const firn_content_hash *hash, char text[33]);
 

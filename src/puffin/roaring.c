@@ -111,10 +111,16 @@ static size_t advance(const firn_roaring *set, size_t i, uint64_t key) {
     return i;
 }
 
+/* Where a walk through `set` beside `other` begins. */
+static size_t start_of(const firn_roaring *set, const firn_roaring *other) {
+    return other->containers.count == 0 ? 0
+                                        : firn_roaring_search(set, other->containers.items[0].key);
+}
+
 /* Unites the containers that both have; *missing counts those that only `other` has. */
 static firn_status unite_common(firn_roaring *set, const firn_roaring *other, size_t *missing,
                                 firn_error *error) {
-    size_t i = 0;
+    size_t i = start_of(set, other);
     for (size_t j = 0; j < other->containers.count; j++) {
         const firn_container *more = &other->containers.items[j];
         i = advance(set, i, more->key);
@@ -130,7 +136,7 @@ static firn_status unite_common(firn_roaring *set, const firn_roaring *other, si
 /* Copies of the containers that only `other` has, put behind all others; the caller merges the two series. */
 static firn_status copy_missing(firn_roaring *set, const firn_roaring *other, firn_container *out,
                                 size_t *copied, firn_error *error) {
-    size_t i = 0;
+    size_t i = start_of(set, other);
     for (size_t j = 0; j < other->containers.count; j++) {
         const firn_container *more = &other->containers.items[j];
         i = advance(set, i, more->key);

@@ -46,6 +46,9 @@ size_t firn_roaring_take(const firn_roaring *set, uint64_t first, uint64_t end, 
 
 /** Appends the portable form, run containers used where they are smaller. */
 firn_status firn_roaring_write(const firn_roaring *set, firn_buffer *out, firn_error *error);
+/** The same of the positions in [first, end), of which each is a multiple of 65536 or lies outside of all positions. */
+firn_status firn_roaring_write_range(const firn_roaring *set, uint64_t first, uint64_t end,
+                                     firn_buffer *out, firn_error *error);
 /** Reads the portable form; all of `bytes` must be taken. CORRUPT names the byte: unsorted or doubled keys, counts that lie, containers cut short. */
 firn_status firn_roaring_read(firn_slice bytes, const char *name, firn_roaring **out,
                               firn_error *error);

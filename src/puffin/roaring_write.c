@@ -154,3 +154,15 @@ firn_status firn_roaring_write(const firn_roaring *set, firn_buffer *out, firn_e
     }
     return FIRN_OK;
 }
+
+firn_status firn_roaring_write_range(const firn_roaring *set, uint64_t first, uint64_t end,
+                                     firn_buffer *out, firn_error *error) {
+    firn_roaring part = {0};
+    size_t from = firn_roaring_search(set, first >> 16);
+    size_t to = end == 0 ? 0 : firn_roaring_search(set, ((end - 1) >> 16) + 1);
+    if (from < to) {
+        part.containers.items = set->containers.items + from;
+        part.containers.count = to - from;
+    }
+    return firn_roaring_write(&part, out, error);
+}

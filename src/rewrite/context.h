@@ -26,7 +26,6 @@ typedef struct firn_rewrite_habits {
 /** What the footer of an input told. */
 typedef struct firn_input_summary {
     const firn_live_file *file;
-    const firn_roaring *deleted; /**< rows that go; NULL: none */
     uint64_t size;         /**< of the file as it is read: of its Parquet form where it is Avro */
     size_t footer_memory;  /**< that the parsed footer takes */
     firn_plan_unit *units; /**< owned (firn_free) */

@@ -47,7 +47,8 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
     trial.progress = (firn_rewrite_progress){0};
     firn_rewrite_group sample = *group;
     sample.inputs += first;
-    if (sample.deleted != NULL) sample.deleted += first;
+    firn_deletes deletes = firn_deletes_behind(group->deletes, first);
+    sample.deletes = &deletes;
     sample.input_count = count;
     sample.output_count = 1;
     sample.looked = NULL;

@@ -51,7 +51,6 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
     }
     for (size_t i = 0; i < group->input_count; i++) {
         context->inputs[i].file = group->inputs[i];
-        if (group->deleted != NULL) context->inputs[i].deleted = group->deleted[i];
     }
     FIRN_TRY(firn_location_check(context->metadata, error));
     if (group->lineage) {
@@ -301,7 +300,6 @@ static bool take_looked(firn_rewrite_context *context) {
         firn_input_summary *input = &context->inputs[i];
         firn_input_summary found = looked->inputs[i];
         found.file = input->file;
-        found.deleted = input->deleted;
         *input = found;
     }
     firn_free(looked->inputs);

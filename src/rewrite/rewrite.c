@@ -32,18 +32,19 @@ static firn_status gather_units(const firn_rewrite_context *context, firn_plan_u
     firn_plan_unit *units = firn_alloc_array(total, sizeof *units);
     if (units == NULL) return firn_fail_memory(error);
     *count = 0;
+    *out = units;
     for (size_t i = 0; i < context->group->input_count; i++) {
         const firn_input_summary *input = &context->inputs[i];
         int64_t first_row = 0;
         for (size_t j = 0; j < input->unit_count; j++) {
-            firn_plan_unit unit = input->units[j];
-            if (firn_rewrite_without_dropped(input->deleted, first_row, &unit)) {
-                units[(*count)++] = unit;
-            }
+            bool any = false;
+            units[*count] = input->units[j];
+            FIRN_TRY(firn_rewrite_without_dropped(context->group, first_row, &units[*count], &any,
+                                                  error));
+            if (any) ++*count;
             first_row += input->units[j].rows;
         }
     }
-    *out = units;
     return FIRN_OK;
 }
 
@@ -61,8 +62,10 @@ static firn_status make_plan(binpack *work, firn_error *error) {
     limits.wanted_memory = limits.most_memory < WANTED_MEMORY ? limits.most_memory : WANTED_MEMORY;
     firn_plan_unit *units = NULL;
     size_t count = 0;
-    FIRN_TRY(gather_units(&work->context, &units, &count, error));
-    firn_status status = firn_rewrite_plan_make(units, count, &limits, &work->plan, error);
+    firn_status status = gather_units(&work->context, &units, &count, error);
+    if (status == FIRN_OK) {
+        status = firn_rewrite_plan_make(units, count, &limits, &work->plan, error);
+    }
     firn_free(units);
     return status;
 }
@@ -181,8 +184,8 @@ static firn_status move_row_group(binpack *work, const firn_plan_row_group *grou
                                          .mappings = open->projection->mappings,
                                          .nan_counts = open->nan_counts,
                                          .fill_values = open->fill_values};
-        FIRN_CHECK(firn_rewrite_find_dropped(work->context.inputs[planned->input].deleted,
-                                             &pieces[i], error));
+        FIRN_CHECK(
+            firn_rewrite_find_dropped(work->context.group, planned->input, &pieces[i], error));
     }
     FIRN_CHECK(move_pieces(work, group, pieces, group->piece_count, error));
     for (size_t i = 0; i < group->piece_count && work->file.writer != NULL; i++) {

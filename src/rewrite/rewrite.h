@@ -3,9 +3,9 @@
 #define FIRN_REWRITE_REWRITE_H
 
 #include "base/threads.h"
+#include "data/deletes.h"
 #include "data/write_options.h"
 #include "parquet/rewrite.h"
-#include "puffin/roaring.h"
 #include "table/journal.h"
 
 typedef struct firn_rewrite_progress {
@@ -40,8 +40,7 @@ size_t firn_rewrite_looked_size(const firn_rewrite_looked *looked);
 typedef struct firn_rewrite_group {
     const firn_live_file *const *inputs;
     size_t input_count;
-    const firn_roaring *const
-        *deleted; /**< one per input, rows that go (NULL: none); NULL: none at all */
+    const firn_deletes *deletes; /**< rows that go, of the inputs in their order; NULL: none */
     bool lineage; /**< outputs hold _row_id and _last_updated_sequence_number (design, section 7) */
     const firn_partition_spec *spec;
     size_t

@@ -42,7 +42,7 @@ static firn_status hash_inputs(const firn_rewrite_context *context, const firn_s
     if (files == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < group->input_count; i++) files[i] = *group->inputs[i];
     firn_status status =
-        firn_content_hash_of_files(context->settings->table, schema, files, group->deleted,
+        firn_content_hash_of_files(context->settings->table, schema, files, group->deletes,
                                    group->input_count, context->settings->pool, out, error);
     firn_free(files);
     return status;

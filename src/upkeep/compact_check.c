@@ -74,7 +74,7 @@ firn_rewrite_group firn_compact_rewrite_group(const firn_table_metadata *metadat
     return (firn_rewrite_group){
         .inputs = group->files,
         .input_count = group->file_count,
-        .deleted = (const firn_roaring *const *)group->deletes.positions,
+        .deletes = &group->deletes,
         .lineage = metadata->format_version >= 3,
         .spec = firn_table_metadata_spec(metadata, group->files[0]->entry.file.spec_id),
         .output_count = group->output_count,
@@ -120,11 +120,7 @@ firn_status firn_compact_resolve(firn_table *table, const firn_live_files *files
 
 /** Positions are kept for the run while they take little room; else they are found once more then. */
 static void keep_resolved(firn_compact_group *group, int64_t *room) {
-    int64_t size = 0;
-    for (size_t i = 0; i < group->deletes.data_count; i++) {
-        if (group->deletes.positions[i] == NULL) continue;
-        size += (int64_t)firn_roaring_memory(group->deletes.positions[i]);
-    }
+    int64_t size = (int64_t)firn_deletes_memory(&group->deletes);
     if (size <= *room) {
         *room -= size;
         return;

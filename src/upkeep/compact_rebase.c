@@ -152,10 +152,9 @@ static firn_status write_deletes(firn_table *table, firn_compact_batch *batch,
 }
 
 /** Rows that are deleted now and were not, of one input, into the outputs' sets. */
-static firn_status carry_over(firn_compact_done *done, size_t input, firn_roaring *now,
-                              bool must_hold, firn_roaring **sets, firn_error *error) {
-    const firn_deletes *before = &done->group->deletes;
-    const firn_roaring *was = before->positions == NULL ? NULL : before->positions[input];
+static firn_status carry_new(firn_compact_done *done, size_t input, firn_roaring *now,
+                             const firn_roaring *was, bool must_hold, firn_roaring **sets,
+                             firn_error *error) {
     if (must_hold && !firn_roaring_contains_all(now, was)) {
         /* A row that the outputs lack lives again. */
         done->dropped = true;
@@ -166,6 +165,20 @@ static firn_status carry_over(firn_compact_done *done, size_t input, firn_roarin
     if (firn_roaring_count(now) == 0) return FIRN_OK;
     done->rebased = true;
     return firn_compact_translate(done, input, now, sets, error);
+}
+
+static firn_status carry_over(firn_compact_done *done, size_t input, firn_deletes *deletes,
+                              size_t data, bool must_hold, firn_roaring **sets, firn_error *error) {
+    firn_deletes_rows was = {0};
+    firn_roaring *now = NULL;
+    firn_status status;
+    FIRN_CHECK(firn_deletes_rows_of(&done->group->deletes, input, 0, UINT64_MAX, &was, error));
+    FIRN_CHECK(firn_deletes_take(deletes, data, &now, error));
+    status = carry_new(done, input, now, was.set, must_hold, sets, error);
+out:
+    firn_deletes_rows_release(&was);
+    firn_roaring_free(now);
+    return status;
 }
 
 static firn_status carry_all(firn_table *table, firn_compact_batch *batch, firn_compact_done *done,
@@ -191,7 +204,7 @@ static firn_status carry_all(firn_table *table, firn_compact_batch *batch, firn_
                                     .memory_bytes = batch->memory_bytes};
     FIRN_CHECK(firn_deletes_resolve(&request, &now, error));
     for (size_t i = 0; i < count && !done->dropped; i++) {
-        FIRN_CHECK(carry_over(done, changed[i], now.positions[i], changes->gone, sets, error));
+        FIRN_CHECK(carry_over(done, changed[i], &now, i, changes->gone, sets, error));
         if (now.largest_sequence_number[i] > sequence_number) {
             sequence_number = now.largest_sequence_number[i];
         }

@@ -4,8 +4,7 @@
 #define ROWS_AT_ONCE 1024
 
 static int64_t rows_before(const firn_compact_group *group, size_t input) {
-    firn_rewrite_group counted = {.inputs = group->files,
-                                  .deleted = (const firn_roaring *const *)group->deletes.positions};
+    firn_rewrite_group counted = {.inputs = group->files, .deletes = &group->deletes};
     int64_t rows = 0;
     for (size_t i = 0; i < input; i++) {
         rows += group->files[i]->entry.file.record_count - firn_rewrite_rows_deleted(&counted, i);
@@ -39,12 +38,10 @@ static firn_status mark_row(output_walk *walk, int64_t row, firn_error *error) {
     return firn_roaring_add(*set, (uint64_t)(row - walk->first_row), error);
 }
 
-firn_status firn_compact_translate(const firn_compact_done *done, size_t input,
-                                   const firn_roaring *positions, firn_roaring **sets,
-                                   firn_error *error) {
+static firn_status translate(const firn_compact_done *done, size_t input,
+                             const firn_roaring *dropped, const firn_roaring *positions,
+                             firn_roaring **sets, firn_error *error) {
     const firn_compact_group *group = done->group;
-    const firn_roaring *dropped =
-        group->deletes.positions == NULL ? NULL : group->deletes.positions[input];
     uint64_t end = (uint64_t)group->files[input]->entry.file.record_count;
     uint64_t rows[ROWS_AT_ONCE];
     uint64_t next = 0; /* rows below it are counted in `kept` */
@@ -63,4 +60,15 @@ firn_status firn_compact_translate(const firn_compact_done *done, size_t input,
         kept++;
         next++;
     }
+}
+
+firn_status firn_compact_translate(const firn_compact_done *done, size_t input,
+                                   const firn_roaring *positions, firn_roaring **sets,
+                                   firn_error *error) {
+    firn_deletes_rows dropped;
+    firn_status status =
+        firn_deletes_rows_of(&done->group->deletes, input, 0, UINT64_MAX, &dropped, error);
+    if (status == FIRN_OK) status = translate(done, input, dropped.set, positions, sets, error);
+    firn_deletes_rows_release(&dropped);
+    return status;
 }

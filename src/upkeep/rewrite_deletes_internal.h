@@ -38,8 +38,7 @@ typedef firn_status (*firn_deletes_taker)(void *context, size_t index,
                                           int64_t largest_sequence_number, firn_error *error);
 
 /**
- * Looks up the deleted rows of data files by all deletes of `files`, of as many data files at a time as their positions fit into a quarter of the memory limit (always at least one),
- * and calls `take` for each, in order.
+ * Looks up the deleted rows of data files by all deletes of `files`, in a quarter of the memory limit, and calls `take` for each, in order.
  */
 firn_status firn_rewrite_deletes_resolve(firn_table *table, const firn_live_files *files,
                                          const firn_live_file *const *data, size_t count,

@@ -222,19 +222,36 @@ static inline firn_status world_resolve(delete_world *w, firn_deletes *out, firn
     return firn_deletes_resolve(&request, out, error);
 }
 
-/** Deleted rows of data file 0 as text: "1 4 7"; in the arena. */
-static inline const char *world_deleted(delete_world *w, size_t data) {
-    firn_error error = {0};
-    firn_deletes deletes;
-    check_ok(world_resolve(w, &deletes, &error), &error);
+/** Rows of a set as text: "1 4 7"; in the arena. */
+static inline const char *world_text(delete_world *w, const firn_roaring *set) {
     const char *text = "";
     uint64_t row = 0;
-    while (firn_roaring_count_range(deletes.positions[data], row, UINT64_MAX) > 0) {
-        firn_roaring_take(deletes.positions[data], row, UINT64_MAX, &row, 1);
+    while (firn_roaring_count_range(set, row, UINT64_MAX) > 0) {
+        firn_roaring_take(set, row, UINT64_MAX, &row, 1);
         text = firn_arena_format(w->arena, "%s%s%llu", text, *text == '\0' ? "" : " ",
                                  (unsigned long long)row);
         row++;
     }
+    return text;
+}
+
+/** Those of [first, end) that are deleted, and what was found beside them. */
+static inline const char *world_rows(delete_world *w, const firn_deletes *deletes, size_t data,
+                                     uint64_t first, uint64_t end) {
+    firn_error error = {0};
+    firn_deletes_rows rows;
+    check_ok(firn_deletes_rows_of(deletes, data, first, end, &rows, &error), &error);
+    const char *text = world_text(w, rows.set);
+    firn_deletes_rows_release(&rows);
+    return text;
+}
+
+/** Deleted rows of a data file. */
+static inline const char *world_deleted(delete_world *w, size_t data) {
+    firn_error error = {0};
+    firn_deletes deletes;
+    check_ok(world_resolve(w, &deletes, &error), &error);
+    const char *text = world_rows(w, &deletes, data, 0, UINT64_MAX);
     firn_deletes_release(&deletes);
     return text;
 }

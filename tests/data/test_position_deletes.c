@@ -333,6 +333,69 @@ static void test_damaged_vectors(void **state) {
 
 /* ---- memory ---- */
 
+/* Two vectors, a file of which a few rows are far apart, one without deletes. */
+static void add_far_rows(delete_world *w) {
+    static const char *const paths[] = {"/t/c.parquet", "/t/c.parquet", "/t/c.parquet",
+                                        "/t/c.parquet", "/t/c.parquet"};
+    static const int64_t positions[] = {4999999, 0, 1048576, 2097152, 1048575};
+    add_vectors(w);
+    add_data(w, "/t/c.parquet", 5000000, 1);
+    add_data(w, "/t/d.parquet", 5000000, 1);
+    add_deletes(w, "/p", paths, positions, 5, 4);
+}
+
+/* Also where each of the two is looked at on its own. */
+static void test_live_twice_in_parts(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_deletes deletes;
+    delete_world w;
+    open_plain(&w, 2);
+    w.memory = 1;
+    add_data(&w, "s3://b/t/a.parquet", 10, 1);
+    add_data(&w, "s3a://b/t/a.parquet", 10, 1);
+    const int64_t positions[] = {1, 2};
+    add_deletes(&w, "/p", other_spellings, positions, 2, 1);
+    assert_int_equal(world_resolve(&w, &deletes, &error), FIRN_CORRUPT);
+    assert_non_null(strstr(error.message, "live twice"));
+    firn_deletes_release(&deletes);
+    world_close(&w);
+}
+
+/* What is found of a few files, or of a few rows, at a time is what is found at once. */
+static void test_in_parts(void **state) {
+    (void)state;
+    static const char *const wanted[] = {"1", "2", "0 1048575 1048576 2097152 4999999", ""};
+    delete_world w;
+    firn_error error = {0};
+    open_plain(&w, 3);
+    add_far_rows(&w);
+    for (w.memory = 0; w.memory <= 1; w.memory++) {
+        for (size_t i = 0; i < 4; i++) assert_string_equal(world_deleted(&w, i), wanted[i]);
+    }
+    w.memory = 1;
+    firn_deletes deletes;
+    firn_roaring *taken = NULL;
+    check_ok(world_resolve(&w, &deletes, &error), &error);
+    assert_non_null(deletes.parts);
+    assert_int_equal(firn_deletes_row_count(&deletes, 2), 5);
+    assert_int_equal(firn_deletes_row_count(&deletes, 3), 0);
+    assert_string_equal(world_rows(&w, &deletes, 2, 1048576, 2000000), "1048576");
+    assert_string_equal(world_rows(&w, &deletes, 2, 1048575, 1048577), "0 1048575 1048576");
+    assert_int_equal(deletes.largest_sequence_number[1], 3);
+    assert_int_equal(deletes.largest_sequence_number[2], 4);
+    assert_int_equal(deletes.largest_sequence_number[3], -1);
+    assert_true(deletes.used[0] && deletes.used[1] && deletes.used[2]);
+    firn_deletes rest = firn_deletes_behind(&deletes, 2);
+    assert_int_equal(firn_deletes_row_count(&rest, 0), 5);
+    assert_string_equal(world_rows(&w, &rest, 0, 4000000, 5000000), "4999999");
+    check_ok(firn_deletes_take(&deletes, 2, &taken, &error), &error);
+    assert_string_equal(world_text(&w, taken), wanted[2]);
+    firn_roaring_free(taken);
+    firn_deletes_release(&deletes);
+    world_close(&w);
+}
+
 static firn_status resolve_once(void *context, firn_error *error) {
     firn_deletes deletes;
     firn_status status = world_resolve(context, &deletes, error);
@@ -349,6 +412,8 @@ static void test_memory_fails(void **state) {
     add_data(&w, "/t/b.parquet", 10, 1);
     add_deletes(&w, "/p", other_spellings, positions, 5, 1);
     check_each_allocation(resolve_once, &w);
+    w.memory = 1;
+    check_each_allocation(resolve_once, &w);
     assert_string_equal(world_deleted(&w, 2), "3 4");
     world_close(&w);
 }
@@ -360,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_columns),        cmocka_unit_test(test_broken_files),
         cmocka_unit_test(test_other_formats),  cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_broken_vectors), cmocka_unit_test(test_damaged_vectors),
+        cmocka_unit_test(test_in_parts),       cmocka_unit_test(test_live_twice_in_parts),
         cmocka_unit_test(test_memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,8 +72,8 @@ static void check_table(const char *corpus, const char *name, char *folder) {
     firn_row_selection selection = firn_row_selection_of(table.schema);
     line_list got = {0};
     for (size_t i = 0; i < table.files.data_count; i++) {
-        check_ok(firn_rows_of_file(&table.table, &selection, &table.files.data[i].entry, NULL, NULL,
-                                   take_row, &got, &error),
+        check_ok(firn_rows_of_file(&table.table, &selection, &table.files.data[i].entry, NULL, 0,
+                                   NULL, take_row, &got, &error),
                  &error);
     }
     line_list expected = expected_lines(corpus, name);

@@ -71,6 +71,8 @@ def compact_options(world, dice, all_of_it=0.4):
         options += ["--where", condition(world, dice)[0]]
     if dice.random() < 0.5:
         options.append("--verify")
+    if dice.random() < 0.4:  # so little that positions are looked up, and lie, in parts
+        options += ["--memory", "1KB"]
     return options
 
 
@@ -142,7 +144,8 @@ def rewrite_deletes(world, dice):
     if has("rewrite-deletes"):
         ref = world.pick_ref(dice)
         if world.state_id(ref) is not None:
-            rewrite(world, ref, "rewrite-deletes", *world.table.arguments)
+            little = ["--memory", "1KB"] if dice.random() < 0.4 else []
+            rewrite(world, ref, "rewrite-deletes", *world.table.arguments, *little)
 
 
 def remove_dangling_deletes(world, dice):

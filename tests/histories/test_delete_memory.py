@@ -1,6 +1,7 @@
 """
-`--memory` bounds what rewrite-deletes holds: data files with so many deleted rows that their positions together take several
-times the limit. The data files only claim their rows, since deletes are resolved without reading them.
+`--memory` bounds what rewrite-deletes and compact hold: data files with so many deleted rows that their positions together take several
+times the limit, and one file whose positions alone do. But for the latter the data files only claim their rows, since deletes are
+resolved without reading them.
 """
 import os
 import shutil
@@ -8,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import duckdb
+import numpy
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
@@ -21,6 +24,8 @@ import writer
 with open(kit.FIRN, "rb") as program:
     SANITIZED = b"__asan_init" in program.read()  # slower by far, and its shadow counts as memory
 DATA_FILES, POSITIONS = 24, 1 << (11 if SANITIZED else 16)
+# Of one file. A sixteenth of the rows goes, so that positions take a bit a row.
+ROWS, GROUP_ROWS = (1 << 21, 1 << 18) if SANITIZED else (1 << 27, 1 << 23)
 MIB = 1 << 20
 
 
@@ -107,4 +112,37 @@ def vectors_within_memory():
     bounded(3)
 
 
-kit.main([position_deletes_within_memory, vectors_within_memory])
+def one_large_file(folder):
+    table = writer.Table(folder, version=2, fields=[fx_json.field(1, "bucket", "int", True)])
+    change = table.change()
+    path = table.fresh("data", ".parquet")
+    schema = pyarrow.schema([pyarrow.field("bucket", pyarrow.int32(), False, {"PARQUET:field_id": "1"})])
+    group = pyarrow.table([pyarrow.array(numpy.arange(GROUP_ROWS, dtype="int32") % 16)], schema=schema)
+    with pyarrow.parquet.ParquetWriter(files.strip(path), schema, compression="zstd") as out:
+        for _ in range(ROWS // GROUP_ROWS):
+            out.write_table(group, row_group_size=GROUP_ROWS)
+    change.add((0, change.record(path, "PARQUET", 0, [], ROWS, os.path.getsize(files.strip(path)))))
+    change.commit("append")
+    change = table.change()
+    change.add(change.equality_deletes([1], [{1: 3}], 0, []))
+    change.commit("delete")
+    return table
+
+
+def compaction_within_memory():
+    folder = tempfile.mkdtemp(prefix="firn-delete-memory-")
+    try:
+        table = one_large_file(folder)
+        tight = peak("compact", *table.arguments, "--rewrite-all", "--yes", "--threads", 2, "--memory", "16MB")
+        print(f"  one file of {ROWS} rows: {tight / MIB:.0f} MiB with 16 MB; positions take {ROWS / 8 / MIB:.0f} MiB")
+        state = table.state()
+        kit.check(not state.deletes, "delete files are left")
+        paths = [files.strip(entry.path) for entry in state.data]
+        left = duckdb.execute("SELECT bucket, count(*) FROM read_parquet(?) GROUP BY 1 ORDER BY 1", [paths]).fetchall()
+        kit.check(left == [(bucket, ROWS // 16) for bucket in range(16) if bucket != 3], f"other rows are left: {left}")
+        kit.check(SANITIZED or tight < 20 * MIB, f"{tight / MIB:.0f} MiB with --memory 16MB")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+kit.main([position_deletes_within_memory, vectors_within_memory, compaction_within_memory])

@@ -175,6 +175,41 @@ static void test_edges(void **state) {
 }
 
 /* A whole table's rows deleted take a few bytes a container. */
+static firn_roaring *read_range(const firn_roaring *set, uint64_t first, uint64_t end) {
+    firn_error error;
+    firn_roaring *out = NULL;
+    firn_buffer bytes = firn_buffer_with_maximum((size_t)1 << 24);
+    check_ok(firn_roaring_write_range(set, first, end, &bytes, &error), &error);
+    check_ok(firn_roaring_read(firn_buffer_slice(&bytes), "range", &out, &error), &error);
+    firn_buffer_release(&bytes);
+    return out;
+}
+
+/* What lies below a position and what does not are together what was there. */
+static void test_written_ranges(void **state) {
+    (void)state;
+    static const uint64_t ends[] = {0, 65536, 5 * 65536, (uint64_t)1 << 32, (uint64_t)1 << 40};
+    firn_error error;
+    firn_roaring *set = firn_roaring_new();
+    for (uint64_t at = 7; at < ((uint64_t)1 << 34); at = at * 5 / 3) {
+        check_ok(firn_roaring_add(set, at, &error), &error);
+    }
+    check_ok(firn_roaring_add_range(set, 65000, 400000, &error), &error);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        firn_roaring *below = read_range(set, 0, ends[i]);
+        firn_roaring *above = read_range(set, ends[i], UINT64_MAX);
+        assert_int_equal(firn_roaring_count(below), firn_roaring_count_range(set, 0, ends[i]));
+        assert_int_equal(firn_roaring_count_range(below, ends[i], UINT64_MAX), 0);
+        assert_int_equal(firn_roaring_count_range(above, 0, ends[i]), 0);
+        check_ok(firn_roaring_add_all(below, above, &error), &error);
+        assert_int_equal(firn_roaring_count(below), firn_roaring_count(set));
+        assert_true(firn_roaring_contains_all(below, set));
+        firn_roaring_free(below);
+        firn_roaring_free(above);
+    }
+    firn_roaring_free(set);
+}
+
 static void test_ranges_stay_small(void **state) {
     (void)state;
     firn_error error;
@@ -221,6 +256,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_ranges_stay_small),
+        cmocka_unit_test(test_written_ranges),
         cmocka_unit_test(test_against_a_naive_model),
         cmocka_unit_test(test_failing_allocations),
     };

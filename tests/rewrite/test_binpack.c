@@ -231,7 +231,7 @@ static firn_status rows_of(firn_table *table, const firn_schema *schema, const f
                            firn_row_visitor visit, void *context, firn_error *error) {
     firn_row_selection selection = firn_row_selection_of(schema);
     firn_manifest_entry entry = {.file = *file};
-    return firn_rows_of_file(table, &selection, &entry, NULL, NULL, visit, context, error);
+    return firn_rows_of_file(table, &selection, &entry, NULL, 0, NULL, visit, context, error);
 }
 
 /* Files of a partitioned table without the partition's column: the tuple's value is written out. */

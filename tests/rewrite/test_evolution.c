@@ -132,7 +132,7 @@ static firn_status rows_of(firn_table *table, const firn_schema *schema, const f
                            firn_row_visitor visit, void *context, firn_error *error) {
     firn_row_selection selection = firn_row_selection_of(schema);
     firn_manifest_entry entry = {.file = *file};
-    return firn_rows_of_file(table, &selection, &entry, NULL, NULL, visit, context, error);
+    return firn_rows_of_file(table, &selection, &entry, NULL, 0, NULL, visit, context, error);
 }
 
 static void check_reading(round_world *world) {
