@@ -52,6 +52,7 @@ firn_status firn_schema_union_new(const firn_schema *base, int32_t last_column_i
         return firn_fail_memory(error);
     }
     schemas->base_root = schemas->root;
+    firn_schema_union_mark(schemas);
     *out = schemas;
     return FIRN_OK;
 }
@@ -161,6 +162,25 @@ firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet
     firn_vector_release(&merge.surprises);
     firn_vector_release(&merge.required);
     return status;
+}
+
+void firn_schema_union_mark(firn_schema_union *schemas) {
+    schemas->mark.root = schemas->root;
+    schemas->mark.first_location = schemas->first_location;
+    schemas->mark.surprise_count = schemas->surprises.count;
+}
+
+firn_status firn_schema_union_go_back(firn_schema_union *schemas, firn_error *error) {
+    /* Files that come next are looked at in full again. */
+    firn_map *seen = firn_map_new();
+    if (seen == NULL) return firn_fail_memory(error);
+    firn_map_free(schemas->seen);
+    schemas->seen = seen;
+    if (schemas->root != schemas->mark.root) schemas->schema = NULL;
+    schemas->root = schemas->mark.root;
+    schemas->first_location = schemas->mark.first_location;
+    schemas->surprises.count = schemas->mark.surprise_count;
+    return FIRN_OK;
 }
 
 firn_status firn_schema_union_add_column(firn_schema_union *schemas, const char *name,

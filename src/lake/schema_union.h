@@ -37,6 +37,10 @@ void firn_schema_union_free(firn_schema_union *schemas);
 firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet_file *file,
                                   const char *location, firn_error *error);
 
+/** Notes the union as it is; firn_schema_union_go_back undoes what was added since. Before the schema is looked at. */
+void firn_schema_union_mark(firn_schema_union *schemas);
+firn_status firn_schema_union_go_back(firn_schema_union *schemas, firn_error *error);
+
 /** Adds a column that is only in paths. INVALID where there is one by that full name (in any letter case). `type` is copied. */
 firn_status firn_schema_union_add_column(firn_schema_union *schemas, const char *name,
                                          const firn_type *type, firn_error *error);

@@ -58,7 +58,12 @@ struct firn_schema_union {
     int32_t last_column_id;
     const firn_union_column *base_root, *root;
     const char *first_location; /**< NULL: no file yet */
-    const firn_schema *schema;  /**< NULL: to be made */
+    struct {
+        const firn_union_column *root;
+        const char *first_location;
+        size_t surprise_count;
+    } mark;
+    const firn_schema *schema; /**< NULL: to be made */
     FIRN_VECTOR(firn_schema_surprise) surprises;
 };
 

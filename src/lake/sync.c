@@ -55,6 +55,7 @@ static firn_status read_footers(firn_sync_work *work, firn_error *error) {
                                    work->file_count, firn_sync_memory(work, 2), &work->footers,
                                    error));
     for (bool again = true; again;) {
+        FIRN_TRY(firn_sync_cut_batches(work, error));
         FIRN_TRY(firn_sync_try(work, prepare, NULL, error));
         FIRN_TRY(firn_sync_choose_again(work, &again, error));
         if (again) firn_sync_plan_release(work);
@@ -67,7 +68,6 @@ static firn_status add(firn_sync_work *work, firn_error *error) {
     work->result->told_apart = true;
     FIRN_TRY(firn_sync_check_policies(work, error));
     FIRN_TRY(read_footers(work, error));
-    FIRN_TRY(firn_sync_cut_batches(work, error));
     work->result->creates = work->table == NULL && work->planned != NULL;
     /* What ends the run with the first batch ends it before the policies' commit. */
     FIRN_TRY(firn_sync_check_first_batch(work, error));

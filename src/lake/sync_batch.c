@@ -43,9 +43,7 @@ static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batc
         const firn_sync_unit *unit = &work->units[batch->first_unit + i];
         /* A unit with a bad file is left out as a whole. */
         if (work->options->skip_bad && firn_sync_has_bad_file(work, unit)) {
-            for (size_t j = 0; j < unit->count; j++) {
-                work->facts[unit->first + j].state = FIRN_SYNC_BAD;
-            }
+            firn_sync_leave_out(work, unit);
             continue;
         }
         FIRN_TRY(firn_sync_reconcile_unit(work, unit, error));
@@ -62,6 +60,29 @@ static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batc
         FIRN_TRY(firn_sync_add_rows(&sums->bytes, work->files[i].size, error));
     }
     return FIRN_OK;
+}
+
+firn_status firn_sync_find_refused(firn_sync_work *work, size_t *out, firn_error *error) {
+    firn_error problem;
+    firn_error_clear(&problem);
+    for (*out = work->next_batch; *out < work->batches.count; (*out)++) {
+        batch_sums sums = {0};
+        firn_status status = check_batch(work, &work->batches.items[*out], &sums, &problem);
+        if (status == FIRN_OK) continue;
+        if (status == FIRN_BLOCKED) return FIRN_OK;
+        if (error != NULL) *error = problem;
+        return status;
+    }
+    return FIRN_OK;
+}
+
+/* What could not be committed when the plan was made is not in it; another run may have brought what was lacking. */
+static firn_status check_planned(firn_sync_work *work, const firn_sync_batch *batch,
+                                 batch_sums *sums, firn_error *error) {
+    FIRN_TRY(check_batch(work, batch, sums, error));
+    if (batch->first + batch->count <= work->planned_count) return FIRN_OK;
+    FIRN_TRY(firn_sync_prepare(work, error));
+    return check_batch(work, batch, sums, error);
 }
 
 /* --- the ledger's part ------------------------------------------------------------------------- */
@@ -295,7 +316,7 @@ static firn_status ready_table(firn_sync_work *work, firn_error *error) {
 
 static firn_status try_batch(firn_sync_work *work, void *context, firn_error *error) {
     batch_step *step = context;
-    FIRN_TRY(check_batch(work, step->batch, &step->sums, error));
+    FIRN_TRY(check_planned(work, step->batch, &step->sums, error));
     if (step->sums.files == 0) return FIRN_OK;
     FIRN_TRY(ready_table(work, error));
     FIRN_TRY(check_batch(work, step->batch, &step->sums, error));
@@ -337,11 +358,12 @@ firn_status firn_sync_batches(firn_sync_work *work, firn_error *error) {
     for (size_t i = 0; i < work->batches.count; i++) {
         const firn_sync_batch *batch = &work->batches.items[i];
         batch_step step = {.batch = batch};
+        work->next_batch = i;
         FIRN_TRY(firn_cancel_check(error));
         if (work->acts) {
             FIRN_TRY(firn_sync_try(work, try_batch, &step, error));
         } else {
-            FIRN_TRY(check_batch(work, batch, &step.sums, error));
+            FIRN_TRY(check_planned(work, batch, &step.sums, error));
         }
         count_batch(work, batch, &step.sums);
         if (!work->acts || step.sums.files == 0) continue;

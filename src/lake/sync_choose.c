@@ -154,6 +154,7 @@ firn_status firn_sync_choose(firn_sync_work *work, const uint8_t *classes, firn_
 /* --- batches ----------------------------------------------------------------------------------- */
 
 firn_status firn_sync_cut_batches(firn_sync_work *work, firn_error *error) {
+    work->batches.count = 0;
     if (!work->listing.has_units) {
         if (work->new_count == 0) return FIRN_OK;
         firn_sync_batch all = {.count = work->new_count};
@@ -195,9 +196,9 @@ firn_status firn_sync_visit(const firn_sync_work *work, const char *activity,
                        .activity = activity,
                        .visit = visit,
                        .context = context,
-                       .total = work->new_count + overwrites};
-    FIRN_TRY(
-        firn_lake_footers_visit(work->footers, 0, work->new_count, visit_and_tell, &told, error));
+                       .total = work->planned_count + overwrites};
+    FIRN_TRY(firn_lake_footers_visit(work->footers, 0, work->planned_count, visit_and_tell, &told,
+                                     error));
     return firn_lake_footers_visit(work->footers, work->first_overwrite, overwrites, visit_and_tell,
                                    &told, error);
 }

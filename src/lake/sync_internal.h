@@ -26,6 +26,14 @@ typedef enum firn_sync_class {
     FIRN_SYNC_ADOPTED_FILE /**< of a unit that a property says is in */
 } firn_sync_class;
 
+/** What a bad file was held against. */
+typedef enum firn_sync_fault {
+    FIRN_SYNC_FAULT_OWN,     /**< itself, or the whole plan */
+    FIRN_SYNC_FAULT_UNIT,    /**< another file of its unit is bad */
+    FIRN_SYNC_FAULT_COLUMNS, /**< the columns of the files before it */
+    FIRN_SYNC_FAULT_PATHS    /**< the paths of the files before it */
+} firn_sync_fault;
+
 /** A partition. */
 typedef struct firn_sync_tuple {
     const firn_value *values;
@@ -36,6 +44,7 @@ typedef struct firn_sync_tuple {
 typedef struct firn_sync_fact {
     uint8_t state;   /**< firn_sync_state */
     uint8_t proof;   /**< firn_lake_proof */
+    uint8_t fault;   /**< firn_sync_fault, of a bad one */
     bool overwrites; /**< a replaced file: its live entry goes */
     int64_t rows;
     firn_sync_tuple *tuple; /**< proved; shared by the files of a partition */
@@ -90,6 +99,7 @@ typedef struct firn_sync_work {
     firn_sync_unit *units;
     size_t unit_count; /**< that are chosen; result->units_pending of them are there */
     FIRN_VECTOR(firn_sync_batch) batches;
+    size_t next_batch; /**< that is to be committed */
     firn_lake_footers *footers;
 
     /* Replaced and missing files on which a policy acts: entries of the ledger as it was when the run began. */
@@ -100,6 +110,8 @@ typedef struct firn_sync_work {
         acted_on; /**< by location: the firn_sync_fact of a replaced file that is overwritten, no value for one that is deleted */
 
     /* What files are planned against; renewed when the table's schema or spec changed. */
+    /* Of the chosen new files those before the first batch that can't be committed, and those that overwrite. */
+    size_t planned_count;
     firn_schema_union *schemas;
     firn_table_metadata *planned;
     firn_arena *plan_arena;
@@ -150,8 +162,9 @@ firn_status firn_sync_choose(firn_sync_work *work, const uint8_t *classes, firn_
 firn_status firn_sync_choose_again(firn_sync_work *work, bool *again, firn_error *error);
 /** Whether the unit waits as a whole, with --skip-bad. */
 bool firn_sync_has_bad_file(const firn_sync_work *work, const firn_sync_unit *unit);
+/** Of what is chosen, in place of those that were cut before. */
 firn_status firn_sync_cut_batches(firn_sync_work *work, firn_error *error);
-/** Visits the footers of chosen files, and of those that overwrite; `activity` is what is told of it. */
+/** Visits the footers of files that the plan is for; `activity` is what is told of it. */
 firn_status firn_sync_visit(const firn_sync_work *work, const char *activity,
                             firn_lake_footer_visitor visit, void *context, firn_error *error);
 
@@ -220,9 +233,23 @@ typedef struct firn_sync_live {
 firn_status firn_sync_find_live(firn_sync_work *work, const firn_lake_file *const *files,
                                 size_t count, firn_sync_live *out, firn_error *error);
 
-/* sync_schema.c */
-/** Reads footers, finds the schema, the spec and each file's partition. */
+/* sync_prepare.c */
+/** Reads footers, finds the schema, the spec and each file's partition, as the files want it that will be added, and no others. */
 firn_status firn_sync_prepare(firn_sync_work *work, firn_error *error);
+/** The first pending file that the plan is for; the number of files: none. */
+size_t firn_sync_first_planned(const firn_sync_work *work);
+/** The unit waits as a whole. */
+void firn_sync_leave_out(firn_sync_work *work, const firn_sync_unit *unit);
+
+/* sync_readable.c */
+/** INVALID: what not all readers could read, in an error that names file and column. UNSUPPORTED: what can't be decoded. */
+firn_status firn_sync_check_readable(const firn_lake_footer *footer, firn_error *error);
+
+/* sync_schema.c */
+/** Begins a plan: the union of columns. */
+firn_status firn_sync_unite(firn_sync_work *work, firn_error *error);
+/** From the union to schema, mapping and spec, and each file's partition. */
+firn_status firn_sync_plan(firn_sync_work *work, firn_error *error);
 /** Whether the table is still what files were planned against. */
 bool firn_sync_plan_holds(const firn_sync_work *work);
 void firn_sync_plan_release(firn_sync_work *work);
@@ -251,6 +278,8 @@ firn_status firn_sync_try(firn_sync_work *work, firn_sync_step step, void *conte
 firn_status firn_sync_follow(firn_sync_work *work, firn_error *error);
 
 /* sync_batch.c */
+/** Tells the first batch, of those to come, that can't be committed; the number of batches: all can. */
+firn_status firn_sync_find_refused(firn_sync_work *work, size_t *out, firn_error *error);
 /** Fails where the first batch would, before anything is committed. */
 firn_status firn_sync_check_first_batch(firn_sync_work *work, firn_error *error);
 /** Adds the batches, each in a commit of its own; a preview only counts them. */

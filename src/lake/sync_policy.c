@@ -118,6 +118,7 @@ firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {
 
 typedef struct policy_run {
     firn_sync_work *work;
+    bool acts;
     bool replaced, missing; /* whether to act on them */
     firn_live_files live;
     firn_map *paths;   /* location key to firn_live_file, of data files */
@@ -321,17 +322,18 @@ static firn_status commit(policy_run *run, firn_error *error) {
 
 static firn_status act(policy_run *run, firn_error *error) {
     firn_sync_work *work = run->work;
-    if (work->acts) FIRN_TRY(firn_sync_update_table(work, error));
+    if (run->acts) FIRN_TRY(firn_sync_update_table(work, error));
     FIRN_TRY(index_live(run, error));
     FIRN_TRY(choose_removed(run, error));
     count_stale_deletes(run);
-    if (!work->acts || run->removed.count == 0) return FIRN_OK;
+    if (!run->acts || run->removed.count == 0) return FIRN_OK;
     return commit(run, error);
 }
 
-static firn_status step(firn_sync_work *work, void *context, firn_error *error) {
-    const policy_run *wanted = context;
-    policy_run run = {.work = work, .replaced = wanted->replaced, .missing = wanted->missing};
+static firn_status run_once(firn_sync_work *work, const policy_run *wanted, bool acts,
+                            firn_error *error) {
+    policy_run run = {
+        .work = work, .acts = acts, .replaced = wanted->replaced, .missing = wanted->missing};
     firn_status status = FIRN_OK;
     run.paths = firn_map_new();
     run.doubled = firn_map_new();
@@ -355,6 +357,12 @@ static firn_status step(firn_sync_work *work, void *context, firn_error *error) 
     firn_arena_free(run.arena);
     firn_arena_free(run.scratch);
     return status;
+}
+
+static firn_status step(firn_sync_work *work, void *context, firn_error *error) {
+    /* New columns must not join a table that the files with them then can't be added to. */
+    if (work->acts && work->must_update) FIRN_TRY(run_once(work, context, false, error));
+    return run_once(work, context, work->acts, error);
 }
 
 static firn_status refuse_bad(const firn_sync_work *work, firn_error *error) {

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/clock.h"
 #include "iceberg/update.h"
 #include "lake/sync_internal.h"
@@ -42,6 +41,7 @@ firn_status firn_sync_add_bad(firn_sync_work *work, size_t index, const char *re
     const firn_lake_file *file = &work->files[index];
     size_t length = strlen(file->location);
     work->facts[index].state = FIRN_SYNC_BAD;
+    work->facts[index].fault = FIRN_SYNC_FAULT_OWN;
     /* The report names the file beside its reason. */
     if (strncmp(reason, file->location, length) == 0 && strncmp(reason + length, ": ", 2) == 0) {
         reason += length + 2;
@@ -55,72 +55,71 @@ firn_status firn_sync_add_bad(firn_sync_work *work, size_t index, const char *re
 }
 
 /* A failure that is the file's makes it a bad one; others are passed up. */
-static firn_status blame(firn_sync_work *work, size_t index, firn_status status,
-                         firn_error *error) {
+static firn_status blame(firn_sync_work *work, size_t index, firn_sync_fault fault,
+                         firn_status status, firn_error *error) {
     if (!firn_sync_is_files_fault(status)) return status;
     char reason[FIRN_ERROR_MESSAGE_SIZE];
     strncpy(reason, error->message, sizeof reason - 1);
     reason[sizeof reason - 1] = '\0';
     firn_error_clear(error);
-    return firn_sync_add_bad(work, index, reason, error);
+    FIRN_TRY(firn_sync_add_bad(work, index, reason, error));
+    work->facts[index].fault = (uint8_t)fault;
+    return FIRN_OK;
 }
 
 /* --- the union of columns ---------------------------------------------------------------------- */
 
-/* Milliseconds become microseconds in the table (specification, "Primitive Types"); readers fail at a value that has none, or make another one of it. */
-static firn_status check_times(const firn_parquet_leaf *leaf, const firn_parquet_statistics *known,
-                               firn_error *error) {
-    const firn_parquet_schema_element *element = leaf->node->element;
-    const firn_slice bounds[] = {known->min_value, known->max_value};
-    if (element->logical.kind != FIRN_PARQUET_LOGICAL_TIMESTAMP ||
-        element->logical.unit != FIRN_PARQUET_MILLIS || element->type != FIRN_PARQUET_INT64) {
+/* Files of a unit come one after another; with skip_bad its columns go with it where one of them is bad. */
+typedef struct uniting {
+    firn_sync_work *work;
+    uint32_t unit; /* FIRN_LAKE_NO_UNIT: none */
+    bool bad;
+} uniting;
+
+static firn_status end_unit(uniting *run, firn_error *error) {
+    if (!run->bad || run->unit == FIRN_LAKE_NO_UNIT || !run->work->options->skip_bad) {
         return FIRN_OK;
     }
-    for (size_t i = 0; i < 2; i++) {
-        if (bounds[i].data == NULL || bounds[i].size != 8) continue;
-        int64_t value = (int64_t)firn_load_le64(bounds[i].data);
-        if (value <= INT64_MAX / 1000 && value >= INT64_MIN / 1000) continue;
-        return firn_fail(error, FIRN_INVALID,
-                         "column %s holds %lld milliseconds, a time that can't be told in "
-                         "microseconds, as the table has it",
-                         leaf->dotted_path, (long long)value);
-    }
+    return firn_schema_union_go_back(run->work->schemas, error);
+}
+
+static firn_status begin_file(uniting *run, const firn_lake_footer *footer, firn_error *error) {
+    /* A file that was replaced comes in by itself. */
+    bool alone = footer->index >= run->work->first_overwrite;
+    uint32_t unit = alone ? FIRN_LAKE_NO_UNIT : footer->file->unit;
+    if (unit == run->unit) return FIRN_OK;
+    FIRN_TRY(end_unit(run, error));
+    firn_schema_union_mark(run->work->schemas);
+    run->unit = unit;
+    run->bad = false;
     return FIRN_OK;
 }
 
-/* A file that can't be decoded would fail readers of the whole table. */
-static firn_status check_readable(const firn_lake_footer *footer, firn_error *error) {
-    const firn_parquet_file *file = footer->parquet;
-    for (size_t i = 0; i < file->metadata->row_group_count; i++) {
-        for (size_t j = 0; j < file->schema->leaf_count; j++) {
-            firn_status status = firn_parquet_chunk_supported(file, i, j, error);
-            if (status == FIRN_OK) {
-                status = check_times(&file->schema->leaves[j],
-                                     &file->metadata->row_groups[i].columns[j].statistics, error);
-            }
-            FIRN_TRY(firn_error_wrap(error, status, "%s", footer->file->location));
-        }
-    }
-    return FIRN_OK;
-}
-
-static firn_status add_columns(void *context, const firn_lake_footer *footer, firn_error *error) {
-    firn_sync_work *work = context;
-    firn_sync_fact *fact = &work->facts[footer->index];
-    firn_error problem;
-    firn_error_clear(&problem);
-    if (fact->state != FIRN_SYNC_PENDING) return FIRN_OK;
+static firn_status take_columns(firn_sync_work *work, const firn_lake_footer *footer,
+                                firn_error *error) {
+    const char *location = footer->file->location;
     if (footer->parquet == NULL) {
         return firn_sync_add_bad(work, footer->index, footer->error->message, error);
     }
-    fact->rows = footer->parquet->metadata->num_rows;
-    firn_status status = check_readable(footer, &problem);
-    if (status == FIRN_OK) {
-        status =
-            firn_schema_union_add(work->schemas, footer->parquet, footer->file->location, &problem);
+    work->facts[footer->index].rows = footer->parquet->metadata->num_rows;
+    firn_status status = firn_sync_check_readable(footer, error);
+    if (status != FIRN_OK) {
+        return blame(work, footer->index, FIRN_SYNC_FAULT_OWN, status, error);
     }
+    status = firn_schema_union_add(work->schemas, footer->parquet, location, error);
     if (status == FIRN_OK) return FIRN_OK;
-    status = blame(work, footer->index, status, &problem);
+    return blame(work, footer->index, FIRN_SYNC_FAULT_COLUMNS, status, error);
+}
+
+static firn_status add_columns(void *context, const firn_lake_footer *footer, firn_error *error) {
+    uniting *run = context;
+    const firn_sync_fact *fact = &run->work->facts[footer->index];
+    firn_error problem;
+    firn_error_clear(&problem);
+    FIRN_TRY(begin_file(run, footer, error));
+    firn_status status = FIRN_OK;
+    if (fact->state == FIRN_SYNC_PENDING) status = take_columns(run->work, footer, &problem);
+    run->bad = run->bad || fact->state == FIRN_SYNC_BAD;
     if (status != FIRN_OK && error != NULL) *error = problem;
     return status;
 }
@@ -132,6 +131,7 @@ static int new_format_version(const firn_sync_work *work) {
 static firn_status unite(firn_sync_work *work, firn_error *error) {
     const firn_table_metadata *metadata = work->table == NULL ? NULL : work->table->metadata;
     const firn_name_mapping *before = NULL;
+    uniting run = {.work = work, .unit = FIRN_LAKE_NO_UNIT};
     if (metadata != NULL) {
         FIRN_TRY(firn_name_mapping_of_table(metadata, work->plan_arena, &before, error));
     }
@@ -139,7 +139,8 @@ static firn_status unite(firn_sync_work *work, firn_error *error) {
         metadata == NULL ? NULL : metadata->schema, metadata == NULL ? 0 : metadata->last_column_id,
         metadata == NULL ? new_format_version(work) : metadata->format_version, before,
         &work->schemas, error));
-    return firn_sync_visit(work, "reading footers", add_columns, work, error);
+    FIRN_TRY(firn_sync_visit(work, "reading footers", add_columns, &run, error));
+    return end_unit(&run, error);
 }
 
 /* --- a new table's layout ---------------------------------------------------------------------- */
@@ -200,7 +201,9 @@ static firn_status observe(void *context, const firn_lake_footer *footer, firn_e
     firn_error_clear(&problem);
     if (work->facts[footer->index].state != FIRN_SYNC_PENDING) return FIRN_OK;
     firn_status status = observe_file(seen, footer, &problem);
-    if (status != FIRN_OK) status = blame(work, footer->index, status, &problem);
+    if (status != FIRN_OK) {
+        status = blame(work, footer->index, FIRN_SYNC_FAULT_PATHS, status, &problem);
+    }
     if (status != FIRN_OK && error != NULL) *error = problem;
     return status;
 }
@@ -305,6 +308,11 @@ static firn_status name_culprit(firn_sync_work *work, firn_error *error) {
 static firn_status plan_new_table(firn_sync_work *work, firn_error *error) {
     observation seen = {.work = work};
     json_t *spec = NULL;
+    /* What it was shown before may be of files that are left out since. */
+    firn_lake_layout_free(work->layout);
+    work->layout = NULL;
+    FIRN_TRY(firn_lake_layout_new(work->options->rules, work->options->rule_count, &work->layout,
+                                  error));
     FIRN_TRY(schema_so_far(work, &seen.schema, error));
     FIRN_TRY(make_mapping(work, seen.schema, NULL, error));
     FIRN_TRY(firn_sync_visit(work, "finding partitions", observe, &seen, error));
@@ -441,12 +449,6 @@ bool firn_sync_plan_holds(const firn_sync_work *work) {
 
 /* --- together ---------------------------------------------------------------------------------- */
 
-static size_t first_pending(const firn_sync_work *work) {
-    size_t i = 0;
-    while (i < work->file_count && work->facts[i].state != FIRN_SYNC_PENDING) i++;
-    return i;
-}
-
 static firn_status bind(firn_sync_work *work, size_t first, firn_error *error) {
     const firn_lake_file *file = &work->files[first];
     const firn_lake_path_key *keys = NULL;
@@ -471,8 +473,10 @@ static firn_status tell(firn_sync_work *work, firn_error *error) {
     return FIRN_OK;
 }
 
-firn_status firn_sync_prepare(firn_sync_work *work, firn_error *error) {
+firn_status firn_sync_unite(firn_sync_work *work, firn_error *error) {
     firn_sync_plan_release(work);
+    work->result->evolves = false;
+    for (size_t i = 0; i < work->file_count; i++) work->facts[i].tuple = NULL;
     work->plan_arena = firn_arena_new();
     work->shapes = firn_map_new();
     work->tuples = firn_map_new();
@@ -480,14 +484,16 @@ firn_status firn_sync_prepare(firn_sync_work *work, firn_error *error) {
         return firn_fail_memory(error);
     }
     FIRN_TRY(unite(work, error));
-    FIRN_TRY(tell(work, error));
-    if (first_pending(work) == work->file_count) return FIRN_OK;
+    return tell(work, error);
+}
+
+firn_status firn_sync_plan(firn_sync_work *work, firn_error *error) {
     if (work->table == NULL) {
         FIRN_TRY(plan_new_table(work, error));
     } else {
         FIRN_TRY(plan_table(work, error));
     }
-    size_t first = first_pending(work);
+    size_t first = firn_sync_first_planned(work);
     if (first == work->file_count) return FIRN_OK;
     FIRN_TRY(as_blocked(bind(work, first, error), error));
     return firn_sync_prove(work, error);

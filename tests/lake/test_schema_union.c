@@ -681,6 +681,30 @@ static void columns_of_paths(void **state) {
     release(&l);
 }
 
+/* What was added since the mark is undone, also where files with the same columns come again. */
+static void going_back(void **state) {
+    (void)state;
+    firn_error error = {0};
+    lake l = new_lake(2);
+    firn_schema_union_mark(l.schemas);
+    take(&l, "optional int32 a; optional binary b (STRING);");
+    check_ok(firn_schema_union_go_back(l.schemas, &error), &error);
+    l.file_count = 0;
+    assert_false(firn_schema_union_changed(l.schemas));
+    take(&l, "optional int32 a;");
+    firn_schema_union_mark(l.schemas);
+    take(&l, "optional int64 a; optional int96 t;");
+    take(&l, "optional int64 b;");
+    check_ok(firn_schema_union_go_back(l.schemas, &error), &error);
+    l.file_count = 1;
+    check_surprises(&l, "");
+    check_schema(&l, "1 a: int");
+    take(&l, "optional int64 a; optional int32 t;");
+    check_schema(&l, "1 a: long, 2 t: int");
+    check_read(&l, 0);
+    release(&l);
+}
+
 static void later_columns(void **state) {
     (void)state;
     lake l = new_lake(2);
@@ -840,6 +864,7 @@ int main(void) {
         cmocka_unit_test(nulls_without_type),
         cmocka_unit_test(columns_of_paths),
         cmocka_unit_test(later_columns),
+        cmocka_unit_test(going_back),
         cmocka_unit_test(deep),
         cmocka_unit_test(mappings),
         cmocka_unit_test(allocations),
