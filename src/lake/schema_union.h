@@ -1,7 +1,6 @@
 /**
  * One schema for many files: the union of their columns, with the promotions that the specification allows (and no others), lists and maps by structure, columns of one name in several letter cases (of ASCII) refused. Begins with a
- * table's schema, or with nothing. Whatever is taken in can be read: firn_lake_columns_of finds it in each of the files (but lists, maps and structs of nothing but nulls are left out until a file has a type for them, and whatever other kind of
- * column comes by that name then makes the earlier files INVALID there).
+ * table's schema, or with nothing. Whatever is taken in can be read: firn_lake_columns_of finds it in each of the files.
  *
  * New columns are optional, since files to come may have nulls. The order of the files decides the order of columns and their ids, never their types.
  */
@@ -21,8 +20,8 @@ typedef struct firn_schema_union firn_schema_union;
  * Ids that files bring are kept, since readers go by them: two files, or a file and the base, that contradict each other about a column's id or an id's column can't be in one table, nor can a file with ids for some columns only (INVALID). Other columns
  * get new ids, when the schema is first looked at: the members of a struct, a list or a map first, then what lies below each, as Iceberg's own libraries number them.
  *
- * A base's `date` is not promoted: a partition may be made of it. Bytes without an annotation are what the base has (string, uuid, geometry), without a base binary or fixed; INT96 is what the base has, without a base timestamptz. A column of nothing but nulls and no type
- * is `unknown` from format version 3 on; before, and in lists and maps, it is left out until a file has a type for it.
+ * A base's `date` is not promoted: a partition may be made of it. Bytes without an annotation are what the base has (string, uuid, geometry), without a base binary or fixed; INT96 is what the base has, without a base timestamptz. A column that
+ * the base has as `unknown` gets the first file's type.
  */
 firn_status firn_schema_union_new(const firn_schema *base, int32_t last_column_id,
                                   int format_version, const firn_name_mapping *mapping,
@@ -32,7 +31,7 @@ void firn_schema_union_free(firn_schema_union *schemas);
 
 /**
  * Takes a file's columns in; cheap for one whose columns were seen before. INVALID names file, column and the first file that had it otherwise: types without a promotion between them, case
- * collisions, two columns with one full name ("a.b" beside a struct a with a member b), contradicting ids, nulls in a column that the base requires (or a footer that doesn't count them), types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL). Nothing was taken in then.
+ * collisions, two columns with one full name ("a.b" beside a struct a with a member b), contradicting ids, nulls in a column that the base requires (or a footer that doesn't count them), types that this format version hasn't got (nanoseconds before v3, unsigned 64-bit integers, INTERVAL), columns of nothing but nulls without any type. Nothing was taken in then.
  */
 firn_status firn_schema_union_add(firn_schema_union *schemas, const firn_parquet_file *file,
                                   const char *location, firn_error *error);

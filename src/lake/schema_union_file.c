@@ -79,13 +79,6 @@ static firn_status check_inner_group(file_reader *reader, const firn_union_path 
     return claim_id(reader, path, node->element->field_id, node->element->name);
 }
 
-static bool all_typeless(const firn_union_column *column) {
-    for (size_t i = 0; i < column->child_count; i++) {
-        if (!column->children[i]->typeless) return false;
-    }
-    return true;
-}
-
 static firn_status read_struct(file_reader *reader, const firn_union_path *path, int depth,
                                const firn_parquet_node *node, firn_union_column *column) {
     column->kind = FIRN_TYPE_STRUCT;
@@ -96,7 +89,6 @@ static firn_status read_struct(file_reader *reader, const firn_union_path *path,
         firn_union_path below = {.parent = path, .name = node->children[i]->element->name};
         FIRN_TRY(read_node(reader, &below, depth + 1, node->children[i], &children[i]));
     }
-    column->typeless = all_typeless(column);
     return FIRN_OK;
 }
 
@@ -140,7 +132,6 @@ static firn_status read_list(file_reader *reader, const firn_union_path *path, i
     if (children == NULL) return firn_fail_memory(reader->error);
     bool required = two_level || element->element->repetition == FIRN_PARQUET_REQUIRED;
     FIRN_TRY(read_member(reader, path, depth, "element", element, required, &children[0]));
-    column->typeless = children[0]->typeless;
     return FIRN_OK;
 }
 
@@ -164,7 +155,6 @@ static firn_status read_map(file_reader *reader, const firn_union_path *path, in
     bool required = pair->children[1]->element->repetition == FIRN_PARQUET_REQUIRED;
     FIRN_TRY(read_member(reader, path, depth, "key", pair->children[0], true, &children[0]));
     FIRN_TRY(read_member(reader, path, depth, "value", pair->children[1], required, &children[1]));
-    column->typeless = children[0]->typeless || children[1]->typeless;
     return FIRN_OK;
 }
 
@@ -232,7 +222,6 @@ static firn_status read_bare_list(file_reader *reader, const firn_union_path *pa
     column->note = "a repeated column without a list around it";
     children[0] = element;
     FIRN_TRY(read_content(reader, &below, depth + 1, node, element));
-    column->typeless = element->typeless;
     return FIRN_OK;
 }
 

@@ -28,7 +28,6 @@ typedef struct firn_union_column {
     /* Of a file's columns only. */
     bool optional;    /**< nulls may occur */
     bool bare;        /**< without an annotation: bytes whose meaning the table may know */
-    bool typeless;    /**< holds nothing but nulls, and nobody says of which type */
     const char *note; /**< a surprise that is the form's; NULL: none */
     int32_t leaf;     /**< of the file, where it is one */
 } firn_union_column;
@@ -85,7 +84,7 @@ firn_status firn_union_fail(const firn_schema_union *schemas, const char *locati
 
 /* schema_union_types.c */
 
-/** The type of a leaf, in `arena`; also sets bare, typeless, note. A text says why there is none, NULL: fine, or memory is out (then `out->type` is NULL). */
+/** The type of a leaf, in `arena`; also sets bare, note. A text says why there is none, NULL: fine, or memory is out (then `out->type` is NULL). */
 const char *firn_union_leaf(const firn_parquet_schema_element *element, int format_version,
                             firn_arena *arena, firn_union_column *out);
 /** A copy in `arena`; NULL when memory is out. */
@@ -117,11 +116,9 @@ firn_status firn_union_tell(firn_union_merge *merge, const firn_union_path *path
 
 /* schema_union_new.c */
 
-/** A column of a file as a new one of the union: without what has no type, letter cases checked. */
+/** A column of a file as a new one of the union, letter cases checked. */
 firn_status firn_union_new_column(firn_union_merge *merge, const firn_union_path *path,
                                   const firn_union_column *file, const firn_union_column **out);
-/** Whether a column without a place in the union gets one: not where it has no type. */
-bool firn_union_has_place(const firn_schema_union *schemas, const firn_union_column *file);
 
 /** Where a column of the union comes from, for messages. */
 const char *firn_union_origin(const firn_union_column *column);

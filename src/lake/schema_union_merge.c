@@ -122,7 +122,7 @@ static firn_status merge_leaf(firn_union_merge *merge, const firn_union_path *pa
                               const firn_union_column *have, const firn_union_column *file,
                               firn_union_column *copy) {
     if (firn_type_equal(have->type, file->type)) return FIRN_OK;
-    if (have->kind != FIRN_TYPE_UNKNOWN && is_told_by_table(have, file)) return FIRN_OK;
+    if (is_told_by_table(have, file)) return FIRN_OK;
     if (may_promote(merge, have, file->type)) return promote(merge, path, have, file, copy);
     if (firn_type_can_promote(file->type, have->type, merge->schemas->format_version)) {
         return FIRN_OK;
@@ -206,7 +206,6 @@ static firn_status merge_content(firn_union_merge *merge, const firn_union_path 
     bool nested = firn_type_is_nested(have->kind);
     if (nested || firn_type_is_nested(file->kind)) {
         if (have->kind != file->kind) return refuse_types(merge, path, have, file);
-        if (file->typeless) return FIRN_OK;
     }
     if (have->kind == FIRN_TYPE_STRUCT) return merge_members(merge, path, scope, have, file, copy);
     if (have->kind == FIRN_TYPE_MAP) {
@@ -216,15 +215,11 @@ static firn_status merge_content(firn_union_merge *merge, const firn_union_path 
                   : merge_leaf(merge, path, have, file, copy);
 }
 
-/* From format version 3 on a column without a type may get any. */
+/* From format version 3 on a table may have columns without a type, which may get any. */
 static firn_status give_type(firn_union_merge *merge, const firn_union_path *path,
                              const firn_union_column *have, const firn_union_column *file,
                              const firn_union_column **out) {
     const firn_union_column *made = NULL;
-    if (!firn_union_has_place(merge->schemas, file)) {
-        *out = have;
-        return FIRN_OK;
-    }
     FIRN_TRY(firn_union_new_column(merge, path, file, &made));
     const char *what = firn_arena_format(merge->schemas->scratch, "promoted from unknown to %s",
                                          firn_union_type_text(file));
@@ -248,12 +243,8 @@ static firn_status merge_column(firn_union_merge *merge, const firn_union_path *
     firn_union_column copy = *have;
     if (copy.id < 0) copy.id = file->id;
     copy.path_only = false;
-    if (have->kind == FIRN_TYPE_UNKNOWN && file->kind != FIRN_TYPE_UNKNOWN) {
-        return give_type(merge, path, have, file, out);
-    }
-    if (file->kind != FIRN_TYPE_UNKNOWN) {
-        FIRN_TRY(merge_content(merge, path, scope, have, file, &copy));
-    }
+    if (have->kind == FIRN_TYPE_UNKNOWN) return give_type(merge, path, have, file, out);
+    FIRN_TRY(merge_content(merge, path, scope, have, file, &copy));
     bool changed = copy.id != have->id || copy.path_only != have->path_only ||
                    copy.type != have->type || copy.children != have->children;
     if (!changed) return FIRN_OK;
@@ -372,9 +363,6 @@ static firn_status add_member(firn_union_merge *merge, member_list *members,
     const firn_union_column *other =
         firn_union_same_letters(members->columns.items, members->columns.count, file->name);
     if (other != NULL) return firn_union_refuse_letters(merge, path, other);
-    if (!firn_union_has_place(schemas, file)) {
-        return firn_union_tell(merge, path, "left out: only nulls, of no type", merge->location);
-    }
     const firn_union_column *made = NULL;
     FIRN_TRY(firn_union_new_column(merge, path, file, &made));
     members->changed = true;

@@ -1,17 +1,10 @@
 #include "lake/schema_union_internal.h"
 
-bool firn_union_has_place(const firn_schema_union *schemas, const firn_union_column *file) {
-    if (!file->typeless) return true;
-    /* Lists, maps and structs of nothing but unknowns have no form in Parquet. */
-    return file->kind == FIRN_TYPE_UNKNOWN && schemas->format_version >= 3;
-}
-
 static firn_status new_members(firn_union_merge *merge, const firn_union_path *path,
                                const firn_union_column *file, firn_union_column *column) {
     const firn_union_column **children =
         firn_arena_alloc(merge->schemas->arena, file->child_count, sizeof *children);
     if (children == NULL) return firn_fail_memory(merge->error);
-    size_t count = 0;
     for (size_t i = 0; i < file->child_count; i++) {
         const firn_union_column *member = file->children[i];
         firn_union_path below = {.parent = path, .name = member->name};
@@ -19,15 +12,10 @@ static firn_status new_members(firn_union_merge *merge, const firn_union_path *p
         if (file->kind == FIRN_TYPE_STRUCT && other != NULL) {
             return firn_union_refuse_letters(merge, &below, other);
         }
-        if (!firn_union_has_place(merge->schemas, member)) {
-            FIRN_TRY(firn_union_tell(merge, &below, "left out: only nulls, of no type",
-                                     merge->location));
-            continue;
-        }
-        FIRN_TRY(firn_union_new_column(merge, &below, member, &children[count++]));
+        FIRN_TRY(firn_union_new_column(merge, &below, member, &children[i]));
     }
     column->children = children;
-    column->child_count = count;
+    column->child_count = file->child_count;
     return FIRN_OK;
 }
 

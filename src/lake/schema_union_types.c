@@ -46,6 +46,7 @@ static const char *integer(const firn_parquet_schema_element *element, firn_unio
         return "unsigned 64-bit integers have no type in Iceberg; the file must be written anew, "
                "as decimal(20,0) or as long";
     }
+    if (!logical->is_signed) out->note = "unsigned in files: not all readers can read it";
     bool is_long = wide || (!logical->is_signed && logical->bit_width == 32);
     return plain(out, is_long ? FIRN_TYPE_LONG : FIRN_TYPE_INT);
 }
@@ -150,7 +151,10 @@ static const char *annotated(const firn_parquet_schema_element *element, int for
         return element->type == FIRN_PARQUET_FIXED_LEN_BYTE_ARRAY && element->type_length == 16
                    ? plain(out, FIRN_TYPE_UUID)
                    : PROBLEM_ODD;
-    case FIRN_PARQUET_LOGICAL_NULL: out->typeless = true; return plain(out, FIRN_TYPE_UNKNOWN);
+    case FIRN_PARQUET_LOGICAL_NULL:
+        /* Iceberg's "unknown" has no place in files ("Primitive Types"). PyIceberg can't read tables of v1 and v2 with such a file, nor one of v3 where it lies within a list or map. */
+        return "nothing but nulls, of no type; not all readers can read a table with such a file. "
+               "It must be written anew, with a type for the column or without the column";
     case FIRN_PARQUET_LOGICAL_GEOMETRY:
     case FIRN_PARQUET_LOGICAL_GEOGRAPHY: return geospatial(element, format_version, arena, out);
     case FIRN_PARQUET_LOGICAL_FLOAT16:

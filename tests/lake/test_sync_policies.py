@@ -200,17 +200,6 @@ def test_names_and_refs_that_will_not_do():
         lake.run("catalog", "recover", "lake.other", file, "--catalog", lake.database, expect=2).says("is a file", "metadata folder")
 
 
-def test_a_list_of_nothing_but_nulls_is_refused_beside_another_kind():
-    """Its column is left out for lack of a type; where a file of the same run has the name as a number, the file is named, and the others can go in."""
-    lake = lake_of(1)
-    lake.write("a.parquet", [{"id": 1, "c": None}], pa.schema([("id", pa.int64()), ("c", pa.list_(pa.null()))]))
-    lake.write("b.parquet", [{"id": 2, "c": 7}], pa.schema([("id", pa.int64()), ("c", pa.int64())]))
-    lake.refused("sync", lake.source, words=["a.parquet", 'column "c"', "the file has a group of columns where the table has long"])
-    lake.sync(lake.source, "--skip-bad", expect=6)
-    equal(sorted(row["id"] for row in lake.table().scan().to_arrow().to_pylist()), [0, 2], "ids")
-    shutil.rmtree(lake.folder)
-
-
 def test_full_names_are_unique():
     """PyIceberg loads no table whose schema has two columns with one full name."""
     lake = lake_of(1)
