@@ -90,6 +90,18 @@ def test_a_file_with_other_keys_leaves_no_column():
     check_table(lake, [1, 3], k="long", c="long")
 
 
+def test_a_wrong_first_file_tells_no_layout():
+    """Its path has a key more than the others, which are wrong beside it; that it is the one to leave out is found when its partition is proved."""
+    lake = lakekit.Lake()
+    write(lake, "k=0/j=9/a.parquet", 1, ("k", pa.int64()), TEXT, k=5, c="x")
+    for number in (2, 3):
+        write(lake, f"k={number}/b.parquet", number, ("k", pa.int64()), WHOLE, k=number, c=7)
+    run = lake.sync(lake.source, "--skip-bad", expect=6)
+    equal(run.names("bad"), ["a.parquet"], "bad files")
+    check_table(lake, [2, 3], k="long", c="long")
+    equal(lake.spec(), [("k", "identity")], "partition spec")
+
+
 def test_a_unit_that_is_left_out_tells_no_layout():
     """Its column of time would fit the paths as well as the other one does."""
     lake = lakekit.Lake()
