@@ -152,7 +152,7 @@ static const char *annotated(const firn_parquet_schema_element *element, int for
                    ? plain(out, FIRN_TYPE_UUID)
                    : PROBLEM_ODD;
     case FIRN_PARQUET_LOGICAL_NULL:
-        /* Iceberg's "unknown" has no place in files ("Primitive Types"). PyIceberg can't read tables of v1 and v2 with such a file, nor one of v3 where it lies within a list or map. */
+        /* Iceberg's "unknown" has no place in files ("Primitive Types"). PyIceberg can't read tables of v1 and v2 with such a file, nor one of v3 where a list, map or struct holds nothing else. */
         return "nothing but nulls, of no type; not all readers can read a table with such a file. "
                "It must be written anew, with a type for the column or without the column";
     case FIRN_PARQUET_LOGICAL_GEOMETRY:
