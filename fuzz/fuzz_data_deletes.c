@@ -46,7 +46,7 @@ static void resolve(firn_table *table) {
                                         .equality = true};
         firn_deletes out;
         firn_status status = firn_deletes_resolve(&request, &out, NULL);
-        if (status == FIRN_OK && firn_roaring_count(out.positions[0]) > 1000) abort();
+        if (status == FIRN_OK && firn_roaring_count(out.in_memory[0]) > 1000) abort();
         firn_deletes_release(&out);
     }
 }

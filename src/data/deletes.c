@@ -10,7 +10,7 @@ typedef FIRN_VECTOR(firn_deletes_vector) vector_list;
 /* ---- gathering positions ---- */
 
 static firn_roaring **set_of(firn_deletes_work *work, size_t data, firn_error *error) {
-    firn_roaring **set = &work->out->positions[data];
+    firn_roaring **set = &work->out->in_memory[data];
     if (*set == NULL) *set = firn_roaring_new();
     if (*set == NULL) firn_fail_memory(error);
     return *set == NULL ? NULL : set;
@@ -227,9 +227,9 @@ out:
 
 static void drop_empty_sets(firn_deletes *out) {
     for (size_t i = 0; i < out->data_count; i++) {
-        if (firn_roaring_count(out->positions[i]) != 0) continue;
-        firn_roaring_free(out->positions[i]);
-        out->positions[i] = NULL;
+        if (firn_roaring_count(out->in_memory[i]) != 0) continue;
+        firn_roaring_free(out->in_memory[i]);
+        out->in_memory[i] = NULL;
     }
 }
 
@@ -270,10 +270,10 @@ static firn_status prepare(const firn_deletes_request *request, firn_deletes *ou
                            firn_error *error) {
     size_t count = request->data_count;
     out->data_count = count;
-    out->positions = firn_alloc_zeroed(count, sizeof(firn_roaring *));
+    out->in_memory = firn_alloc_zeroed(count, sizeof(firn_roaring *));
     out->largest_sequence_number = firn_alloc_array(count, sizeof *out->largest_sequence_number);
     out->used = firn_alloc_zeroed(request->files->delete_count, sizeof *out->used);
-    if (out->positions == NULL || out->largest_sequence_number == NULL || out->used == NULL) {
+    if (out->in_memory == NULL || out->largest_sequence_number == NULL || out->used == NULL) {
         return firn_fail_memory(error);
     }
     for (size_t i = 0; i < count; i++) out->largest_sequence_number[i] = -1;
@@ -288,10 +288,10 @@ firn_status firn_deletes_resolve(const firn_deletes_request *request, firn_delet
 }
 
 void firn_deletes_release(firn_deletes *deletes) {
-    for (size_t i = 0; deletes->positions != NULL && i < deletes->data_count; i++) {
-        firn_roaring_free(deletes->positions[i]);
+    for (size_t i = 0; deletes->in_memory != NULL && i < deletes->data_count; i++) {
+        firn_roaring_free(deletes->in_memory[i]);
     }
-    firn_free(deletes->positions);
+    firn_free(deletes->in_memory);
     firn_free(deletes->largest_sequence_number);
     firn_free(deletes->used);
     firn_deletes_parts_free(deletes->parts);

@@ -25,10 +25,10 @@ typedef struct firn_deletes_request {
 typedef struct firn_deletes_parts firn_deletes_parts;
 
 typedef struct firn_deletes {
-    firn_roaring **
-        positions; /**< one per data file of the request; NULL: no row of it is deleted, or `parts` has them */
+    /** One per data file of the request. Only ask by the functions below: NULL is also what lies in `parts`. */
+    firn_roaring **in_memory;
     size_t data_count;
-    firn_deletes_parts *parts; /**< NULL: `positions` has all */
+    firn_deletes_parts *parts; /**< NULL: `in_memory` has all */
     size_t first_in_parts;     /**< the number that the first data file has there */
     /** Per live delete file (as in files->deletes): whether it may apply to a data file of the request, and deleted rows by it were looked for. */
     bool *used;

@@ -110,7 +110,7 @@ typedef struct in_parts {
 /* Rows [first_row, end_row) of a data file; the first is a multiple of what a container has. */
 static firn_status keep(in_parts *work, size_t data, uint64_t first_row, uint64_t end_row,
                         firn_error *error) {
-    firn_roaring **set = &work->out->positions[data];
+    firn_roaring **set = &work->out->in_memory[data];
     uint64_t position = 0;
     while (firn_roaring_take(*set, first_row, end_row, &position, 1) == 1) {
         deletes_part part = {.first_row = position / CONTAINER_ROWS * CONTAINER_ROWS,
@@ -134,7 +134,7 @@ static firn_status resolve_some(in_parts *work, size_t first, size_t end, uint64
     request.data += first;
     request.data_count = end - first;
     firn_deletes some = *out;
-    some.positions += first;
+    some.in_memory += first;
     some.largest_sequence_number += first;
     some.data_count = end - first;
     FIRN_TRY(firn_cancel_check(error));
@@ -276,8 +276,8 @@ static const deletes_part *parts_of(const firn_deletes *deletes, size_t data, si
 }
 
 uint64_t firn_deletes_row_count(const firn_deletes *deletes, size_t data) {
-    if (deletes == NULL || deletes->positions == NULL) return 0;
-    if (deletes->parts == NULL) return firn_roaring_count(deletes->positions[data]);
+    if (deletes == NULL || deletes->in_memory == NULL) return 0;
+    if (deletes->parts == NULL) return firn_roaring_count(deletes->in_memory[data]);
     size_t count = 0;
     uint64_t rows = 0;
     const deletes_part *parts = parts_of(deletes, data, &count);
@@ -313,9 +313,9 @@ static firn_status load(const firn_deletes *deletes, size_t data, uint64_t first
 firn_status firn_deletes_rows_of(const firn_deletes *deletes, size_t data, uint64_t first,
                                  uint64_t end, firn_deletes_rows *out, firn_error *error) {
     *out = (firn_deletes_rows){0};
-    if (deletes == NULL || deletes->positions == NULL) return FIRN_OK;
+    if (deletes == NULL || deletes->in_memory == NULL) return FIRN_OK;
     if (deletes->parts == NULL) {
-        out->set = deletes->positions[data];
+        out->set = deletes->in_memory[data];
         return FIRN_OK;
     }
     firn_status status = load(deletes, data, first, end, &out->own, error);
@@ -331,10 +331,10 @@ void firn_deletes_rows_release(firn_deletes_rows *rows) {
 firn_status firn_deletes_take(firn_deletes *deletes, size_t data, firn_roaring **out,
                               firn_error *error) {
     *out = NULL;
-    if (deletes->positions == NULL) return FIRN_OK;
+    if (deletes->in_memory == NULL) return FIRN_OK;
     if (deletes->parts == NULL) {
-        *out = deletes->positions[data];
-        deletes->positions[data] = NULL;
+        *out = deletes->in_memory[data];
+        deletes->in_memory[data] = NULL;
         return FIRN_OK;
     }
     firn_status status = load(deletes, data, 0, UINT64_MAX, out, error);
@@ -346,8 +346,8 @@ firn_status firn_deletes_take(firn_deletes *deletes, size_t data, firn_roaring *
 
 firn_deletes firn_deletes_behind(const firn_deletes *deletes, size_t first) {
     firn_deletes out = deletes == NULL ? (firn_deletes){0} : *deletes;
-    if (out.positions == NULL) return out;
-    out.positions += first;
+    if (out.in_memory == NULL) return out;
+    out.in_memory += first;
     out.largest_sequence_number += first;
     out.data_count -= first;
     out.first_in_parts += first;
@@ -360,8 +360,8 @@ size_t firn_deletes_memory(const firn_deletes *deletes) {
         return firn_position_sets_memory(deletes->parts->sets) +
                deletes->parts->items.capacity * sizeof *deletes->parts->items.items;
     }
-    for (size_t i = 0; deletes->positions != NULL && i < deletes->data_count; i++) {
-        bytes += firn_roaring_memory(deletes->positions[i]);
+    for (size_t i = 0; deletes->in_memory != NULL && i < deletes->data_count; i++) {
+        bytes += firn_roaring_memory(deletes->in_memory[i]);
     }
     return bytes;
 }

@@ -91,7 +91,7 @@ static firn_status takes_rows(planner *plan, firn_live_file *deletes, const firn
     firn_status status = firn_deletes_resolve(&request, &found, error);
     *out = false;
     for (size_t i = 0; status == FIRN_OK && i < found.data_count; i++) {
-        *out = *out || found.positions[i] != NULL;
+        *out = *out || firn_deletes_row_count(&found, i) > 0;
     }
     firn_deletes_release(&found);
     plan->out->files_read++;

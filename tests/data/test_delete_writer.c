@@ -94,9 +94,9 @@ static void check_read_back(world *w) {
     check_ok(firn_deletes_resolve(&request, &deletes, &error), &error);
     for (size_t i = 0; i < FILES; i++) {
         uint64_t wanted = firn_roaring_count(w->positions[i]);
-        assert_int_equal(firn_roaring_count(deletes.positions[i]), wanted);
-        assert_int_equal(deletes.positions[i] == NULL, wanted == 0);
-        assert_true(firn_roaring_contains_all(deletes.positions[i], w->positions[i]));
+        assert_int_equal(firn_roaring_count(deletes.in_memory[i]), wanted);
+        assert_int_equal(deletes.in_memory[i] == NULL, wanted == 0);
+        assert_true(firn_roaring_contains_all(deletes.in_memory[i], w->positions[i]));
         assert_int_equal(deletes.largest_sequence_number[i], wanted == 0 ? -1 : 4);
     }
     for (size_t i = 0; i < w->written_count; i++) assert_true(deletes.used[i]);

@@ -608,14 +608,14 @@ static void check_model(delete_world *w, const model_file *data, const model_fil
         for (size_t row = 0; row < data[i].rows; row++) {
             int64_t number = model_deleted(deletes, MODEL_DELETES, &data[i], row);
             bool deleted =
-                resolved.positions[i] != NULL && firn_roaring_contains(resolved.positions[i], row);
+                resolved.in_memory[i] != NULL && firn_roaring_contains(resolved.in_memory[i], row);
             assert_int_equal(deleted, number >= 0);
             if (number > largest) largest = number;
         }
         assert_int_equal(resolved.largest_sequence_number[i], largest);
         uint64_t greatest;
-        if (resolved.positions[i] != NULL) {
-            assert_true(firn_roaring_maximum(resolved.positions[i], &greatest));
+        if (resolved.in_memory[i] != NULL) {
+            assert_true(firn_roaring_maximum(resolved.in_memory[i], &greatest));
             assert_true(greatest < data[i].rows);
         }
     }

@@ -322,8 +322,8 @@ static void test_damaged_vectors(void **state) {
         bytes.data[i] ^= 0x55;
         firn_deletes deletes;
         if (world_resolve(&w, &deletes, &error) == FIRN_OK) {
-            assert_int_equal(firn_roaring_count(deletes.positions[0]), 1);
-            assert_true(firn_roaring_contains(deletes.positions[0], 1));
+            assert_int_equal(firn_roaring_count(deletes.in_memory[0]), 1);
+            assert_true(firn_roaring_contains(deletes.in_memory[0], 1));
         }
         firn_deletes_release(&deletes);
     }

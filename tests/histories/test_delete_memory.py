@@ -1,7 +1,7 @@
 """
 `--memory` bounds what rewrite-deletes and compact hold: data files with so many deleted rows that their positions together take several
 times the limit, and one file whose positions alone do. But for the latter the data files only claim their rows, since deletes are
-resolved without reading them.
+resolved without reading them. A limit changes nothing about which deletes are in use.
 """
 import os
 import shutil
@@ -29,7 +29,7 @@ ROWS, GROUP_ROWS = (1 << 21, 1 << 18) if SANITIZED else (1 << 27, 1 << 23)
 MIB = 1 << 20
 
 
-def delete_file(change, data, positions):
+def delete_file(change, data, positions, **named):
     path = change.table.fresh("data", "-deletes.parquet")
     paths = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * len(positions), "int32"), [data])
     schema = pyarrow.schema([
@@ -38,7 +38,7 @@ def delete_file(change, data, positions):
     columns_ = [paths.cast(pyarrow.string()), pyarrow.array(positions, "int64")]
     pyarrow.parquet.write_table(pyarrow.Table.from_arrays(columns_, schema=schema), files.strip(path))
     size = os.path.getsize(files.strip(path))
-    return 0, change.record(path, "PARQUET", 1, [], len(positions), size, referenced_data_file=data)
+    return 0, change.record(path, "PARQUET", 1, [], len(positions), size, **named)
 
 
 def make(folder, version):
@@ -56,7 +56,8 @@ def make(folder, version):
     for number, path in enumerate(paths):
         positions = [(at << 16) + (at + number) % 65536 for at in range(POSITIONS)]
         wanted |= {(path, positions[at]) for at in range(0, POSITIONS, 4099)}
-        change.add(delete_file(change, path, positions[:POSITIONS // 2]), delete_file(change, path, positions[POSITIONS // 2:]))
+        for half in (positions[:POSITIONS // 2], positions[POSITIONS // 2:]):
+            change.add(delete_file(change, path, half, referenced_data_file=path))
     change.commit("delete")
     if version == 3:
         kit.firn("upgrade", *table.arguments, "--to", 3, "--yes")
@@ -145,4 +146,27 @@ def compaction_within_memory():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-kit.main([position_deletes_within_memory, vectors_within_memory, compaction_within_memory])
+def dangling_deletes_within_memory():
+    """Delete files whose data file only reading them tells: what takes a row is not dangling because its positions lie in parts."""
+    folder = tempfile.mkdtemp(prefix="firn-delete-memory-")
+    try:
+        table = writer.Table(folder, version=2, fields=[fx_json.field(1, "id", "long", True)])
+        change = table.change()
+        spec_id, record = change.data_file([{1: 1}], 0, [], metrics=False)
+        change.add((spec_id, {**record, "record_count": 1 << 30}))
+        data = record["file_path"]
+        change.commit("append")
+        change = table.change()
+        positions = [at << 16 for at in range(1 << 13)]
+        used, unused = delete_file(change, data, positions), delete_file(change, data + ".gone", positions)
+        change.add(used, unused)
+        change.commit("delete")
+        kit.firn("remove-dangling-deletes", *table.arguments, "--memory", "1MB", "--yes")
+        left = [entry.path for entry in table.state().deletes]
+        kit.check(left == [used[1]["file_path"]], f"delete files that are left: {left}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+kit.main([dangling_deletes_within_memory, position_deletes_within_memory, vectors_within_memory,
+          compaction_within_memory])
