@@ -11,7 +11,7 @@ static bool has_own_form(const firn_parquet_schema_element *element, const firn_
     firn_parquet_schema_element own = {0};
     if (firn_plain_form_of_type(type, &own, NULL) != FIRN_OK) return false;
     return own.type == element->type && own.type_length == element->type_length &&
-           own.logical.kind == element->logical.kind &&
+           own.logical.kind == element->logical.kind && own.logical.unit == element->logical.unit &&
            firn_parquet_order_of(element) != FIRN_PARQUET_ORDER_NONE;
 }
 

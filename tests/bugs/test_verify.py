@@ -1,4 +1,5 @@
 """`firn verify` on tables that were broken on purpose, one way each, and on the same tables before."""
+import datetime
 import glob
 import json
 import os
@@ -8,6 +9,8 @@ import fx_json
 import fx_parquet
 import fx_table
 import kit
+import pyarrow as pa
+import pyarrow.parquet as pq
 from bugkit import check, firn
 
 
@@ -163,6 +166,22 @@ def bounds_beside_statistics_that_say_nothing():
     clean(made("Polars"))
 
 
+def bounds_of_other_units():
+    """Files that others wrote may count milliseconds where the table has microseconds."""
+    fields = [fx_json.field(1, "at", "timestamp", False)]
+    for rows in ([datetime.datetime(2024, 1, 5), datetime.datetime(2024, 1, 6)], [datetime.datetime(1960, 1, 5), datetime.datetime(1960, 1, 6)]):
+        bounds = [[{"key": 1, "value": ((at - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)).to_bytes(8, "little", signed=True)}]
+                  for at in rows]
+        for unit in ("us", "ms"):
+            table = fx_table.Table(fields=fields)
+            path = table.path("data", "a.parquet")
+            column = pa.field("at", pa.timestamp(unit), metadata={"PARQUET:field_id": "1"})
+            pq.write_table(pa.Table.from_arrays([pa.array(rows, pa.timestamp(unit))], schema=pa.schema([column])), path)
+            table.snapshot([table.manifest([table.entry(table.file(path, [{"at": at} for at in rows], lower_bounds=bounds[0], upper_bounds=bounds[1]))])])
+            table.save()
+            clean(table)
+
+
 def sequence_numbers():
     def made(listed=None, **numbers):
         table = fx_table.Table()
@@ -217,4 +236,4 @@ def contents():
 
 if __name__ == "__main__":
     bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, bounds_beside_statistics_that_say_nothing,
-                 sequence_numbers, duplicates, row_ids, contents])
+                 bounds_of_other_units, sequence_numbers, duplicates, row_ids, contents])
