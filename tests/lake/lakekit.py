@@ -234,10 +234,13 @@ class Lake:
         """Rows that DuckDB finds in the bare root of the table, by its version hint, without guessing."""
         return duckdb_rows(source or self.location, where)
 
-    def judged(self, rows, spark=True):
-        """PyIceberg, DuckDB (from the bare root, so right after firn wrote the hint) and, where FIRN_SPARK names its folder, Spark find just these rows."""
+    def judged(self, rows, spark=True, source=None):
+        """
+        PyIceberg, DuckDB and, where FIRN_SPARK names its folder, Spark find just these rows. DuckDB reads the bare root, so right after firn wrote the hint,
+        or the metadata file that `source` names.
+        """
         equal(self.by_pyiceberg(), ordered(rows), "rows by PyIceberg")
-        equal(self.by_duckdb(), ordered(rows), "rows by DuckDB")
+        equal(self.by_duckdb(source=source), ordered(rows), "rows by DuckDB")
         if spark and kit.SPARK:
             where = f"{self.database}:{self.name}"
             kit.check_rows("spark", where, kit.read("pyiceberg", where), "rows by Spark")
