@@ -13,6 +13,8 @@ typedef struct same_search {
     firn_map *linked; /* the same of entries that were added through links */
     const char **resolved; /* of new files; NULL: not on the local disk */
     size_t behind_links;   /* new files that lie behind links */
+    const char *folder; /* a key of the ledger in the folder that was looked at last; NULL: none */
+    bool folder_has_links;
     firn_lake_real_paths paths;
 } same_search;
 
@@ -69,21 +71,41 @@ static firn_status refuse(const same_search *search, size_t index, const char *o
     return firn_sync_add_bad(search->work, index, reason, error);
 }
 
-/* Entries that were added through links; files of other sizes are others. */
+/*
+ * Whether the entry may have been added through a link. To ask that of each costs as many looks at the disk as the ledger has files. What has a new file's size is
+ * asked for; a file that was replaced since has another one, and folders of links hold little else, so the first of each folder speaks for the others.
+ */
+static bool may_be_linked(same_search *search, const firn_ledger_entry *entry, const char *key) {
+    size_t length = (size_t)(strrchr(key, '/') - key);
+    bool same = search->folder != NULL && strncmp(search->folder, key, length + 1) == 0 &&
+                strchr(search->folder + length + 1, '/') == NULL;
+    bool same_size = entry->size < 0 || firn_map_get_int(search->sizes, entry->size) != NULL;
+    if (same) return same_size || search->folder_has_links;
+    search->folder = key;
+    search->folder_has_links = false;
+    return true;
+}
+
+static firn_status take_entry(same_search *search, const firn_ledger_entry *entry,
+                              firn_error *error) {
+    const char *key = NULL;
+    FIRN_TRY(key_of(search, entry->location, &key, error));
+    if (key[0] != '/' || !may_be_linked(search, entry, key)) return FIRN_OK;
+    const char *real = firn_lake_real_path(&search->paths, key, false);
+    if (real == NULL) return firn_fail_memory(error);
+    if (strcmp(real, key) == 0) return FIRN_OK;
+    search->folder_has_links = true;
+    const char *location = firn_arena_strdup(search->arena, entry->location);
+    if (location == NULL) return firn_fail_memory(error);
+    return firn_map_set_text(search->linked, real, (void *)(uintptr_t)location, error);
+}
+
+/* Entries that were added through links. */
 static firn_status find_linked_entries(same_search *search, firn_error *error) {
     const firn_ledger *ledger = search->work->ledger;
     for (size_t i = 0; ledger != NULL && i < firn_ledger_count(ledger); i++) {
         const firn_ledger_entry *entry = firn_ledger_at(ledger, i);
-        bool same_size = firn_map_get_int(search->sizes, entry->size) != NULL;
-        const char *key = NULL;
-        if (entry->removed || (entry->size >= 0 && !same_size)) continue;
-        FIRN_TRY(key_of(search, entry->location, &key, error));
-        const char *real = key[0] == '/' ? firn_lake_real_path(&search->paths, key, false) : key;
-        if (real == NULL) return firn_fail_memory(error);
-        if (strcmp(real, key) == 0) continue;
-        const char *location = firn_arena_strdup(search->arena, entry->location);
-        if (location == NULL) return firn_fail_memory(error);
-        FIRN_TRY(firn_map_set_text(search->linked, real, (void *)(uintptr_t)location, error));
+        if (!entry->removed) FIRN_TRY(take_entry(search, entry, error));
     }
     return FIRN_OK;
 }

@@ -257,6 +257,35 @@ def test_the_same_file_by_way_of_links():
     equal(len(other.live()), 1, "live files")
 
 
+def test_a_replaced_file_by_way_of_links():
+    """Another size does not make it another file: whatever the link was to, a file or its folder, its rows would be there twice."""
+    for by_folder in (True, False):
+        lake = lakekit.Lake()
+        lake.watch = False
+        own = [lake.write(f"{i}.parquet", [{"id": i, "name": "n" * i}], SCHEMA) for i in range(3)]
+        link = lake.folder + "/link"
+        if by_folder:
+            os.symlink(lake.source, link)
+        else:
+            os.mkdir(link)
+            for path in own:
+                os.symlink(path, os.path.join(link, os.path.basename(path)))
+        lake.sync("--glob" if by_folder else "--from", link + "/*.parquet" if by_folder else listed(lake, link))
+        lake.write("1.parquet", [{"id": i, "name": "longer"} for i in range(50)], SCHEMA)
+        run = lake.refused("sync", own[1], words=["the same file as", "the table has it already"])
+        equal([f["file"] for f in run["bad"]], [own[1]], "bad files")
+        lake.refused("register", own[1], words=["the same file as"])
+        equal(len(lake.live()), 3, "live files")
+
+
+def listed(lake, folder):
+    """A list of the files of a folder; links in folders are not followed otherwise."""
+    path = lake.folder + "/list.txt"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(f"{os.path.join(folder, name)}\n" for name in sorted(os.listdir(folder))))
+    return path
+
+
 def test_times_beyond_the_range_of_the_table():
     """Milliseconds that microseconds can't tell: the footer shows them, and the file is refused."""
     lake = lakekit.Lake()
