@@ -69,10 +69,10 @@ static void widen(const sums *state, side *kept, int sign, firn_slice bound, boo
     kept->exact = exact;
 }
 
-static firn_status add_chunk(sums *state, size_t group, const firn_parquet_column_chunk *chunk,
-                             firn_error *error) {
+static firn_status add_counts(sums *state, size_t group, const firn_parquet_column_chunk *chunk,
+                              int64_t *nulls, int64_t *nans, firn_error *error) {
     firn_lake_column_facts *out = state->out;
-    int64_t nulls = -1, nans = -1;
+    *nulls = *nans = 0;
     if (__builtin_add_overflow(out->compressed_size, chunk->total_compressed_size,
                                &out->compressed_size) ||
         __builtin_add_overflow(out->values, chunk->num_values, &out->values)) {
@@ -80,10 +80,18 @@ static firn_status add_chunk(sums *state, size_t group, const firn_parquet_colum
                        chunk->num_values);
     }
     if (chunk->num_values == 0) return FIRN_OK;
-    FIRN_TRY(nulls_of(state, group, chunk, &nulls, error));
-    nans = firn_parquet_trust_nan_count(state->leaf, chunk);
-    add_count(&out->nulls, nulls);
-    add_count(&out->nans, nans);
+    FIRN_TRY(nulls_of(state, group, chunk, nulls, error));
+    *nans = firn_parquet_trust_nan_count(state->leaf, chunk);
+    add_count(&out->nulls, *nulls);
+    add_count(&out->nans, *nans);
+    return FIRN_OK;
+}
+
+static firn_status add_chunk(sums *state, size_t group, const firn_parquet_column_chunk *chunk,
+                             firn_error *error) {
+    int64_t nulls, nans;
+    FIRN_TRY(add_counts(state, group, chunk, &nulls, &nans, error));
+    if (chunk->num_values == 0) return FIRN_OK;
     if (nulls >= 0 && nulls + (nans > 0 ? nans : 0) == chunk->num_values) return FIRN_OK;
     firn_parquet_trusted_pair bounds =
         firn_parquet_trust_bounds(state->file->metadata, state->leaf, &chunk->statistics);
@@ -131,15 +139,22 @@ static firn_status set_bounds(const sums *state, const firn_type *type, firn_are
     return FIRN_OK;
 }
 
-firn_status firn_lake_column_facts_of(const firn_parquet_file *file, size_t leaf,
-                                      const firn_type *type, firn_arena *arena,
-                                      firn_lake_column_facts *out, firn_error *error) {
+static firn_status begin(const firn_parquet_file *file, size_t leaf, firn_lake_column_facts *out,
+                         sums *state, firn_error *error) {
     *out = (firn_lake_column_facts){0};
     if (leaf >= file->schema->leaf_count) {
         return firn_fail(error, FIRN_INVALID, "%s: there is no column %zu", file->source.name,
                          leaf);
     }
-    sums state = {.file = file, .leaf = &file->schema->leaves[leaf], .out = out};
+    *state = (sums){.file = file, .leaf = &file->schema->leaves[leaf], .out = out};
+    return FIRN_OK;
+}
+
+firn_status firn_lake_column_facts_of(const firn_parquet_file *file, size_t leaf,
+                                      const firn_type *type, firn_arena *arena,
+                                      firn_lake_column_facts *out, firn_error *error) {
+    sums state;
+    FIRN_TRY(begin(file, leaf, out, &state, error));
     state.order = firn_parquet_order_of(state.leaf->node->element);
     for (size_t i = 0; i < file->metadata->row_group_count; i++) {
         const firn_parquet_row_group *group = &file->metadata->row_groups[i];
@@ -151,4 +166,19 @@ firn_status firn_lake_column_facts_of(const firn_parquet_file *file, size_t leaf
         }
     }
     return set_bounds(&state, type, arena, error);
+}
+
+firn_status firn_lake_column_check(const firn_parquet_file *file, size_t leaf, firn_error *error) {
+    firn_lake_column_facts counts;
+    sums state;
+    FIRN_TRY(begin(file, leaf, &counts, &state, error));
+    for (size_t i = 0; i < file->metadata->row_group_count; i++) {
+        const firn_parquet_column_chunk *chunk = &file->metadata->row_groups[i].columns[leaf];
+        uint64_t offset, size;
+        int64_t nulls, nans;
+        if (!chunk->has_metadata) continue;
+        FIRN_TRY(firn_parquet_chunk_range(file, i, leaf, &offset, &size, error));
+        FIRN_TRY(add_counts(&state, i, chunk, &nulls, &nans, error));
+    }
+    return FIRN_OK;
 }

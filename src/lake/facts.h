@@ -25,4 +25,7 @@ firn_status firn_lake_column_facts_of(const firn_parquet_file *file, size_t leaf
                                       const firn_type *type, firn_arena *arena,
                                       firn_lake_column_facts *out, firn_error *error);
 
+/** Whether the chunks of the leaf lie within the file, and the footer's counts can be: CORRUPT otherwise. What passes it has facts. */
+firn_status firn_lake_column_check(const firn_parquet_file *file, size_t leaf, firn_error *error);
+
 #endif

@@ -1,6 +1,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "lake/facts.h"
 #include "lake/footers_internal.h"
 #include "parquet/page_codec.h"
 
@@ -151,12 +152,15 @@ static firn_status no_data(void *context, uint64_t offset, void *out, size_t siz
     return firn_fail(error, FIRN_INVALID, "%s: only the footer is at hand", file->location);
 }
 
-/* Columns that can't be read by anybody who reads the table. */
+/* Columns that can't be read by anybody who reads the table, or of which the footer says what can't be: it is known before anything is written. */
 static firn_status check_chunks(const firn_parquet_file *parquet, firn_error *error) {
     for (size_t i = 0; i < parquet->metadata->row_group_count; i++) {
         for (size_t j = 0; j < parquet->schema->leaf_count; j++) {
             FIRN_TRY(firn_parquet_chunk_readable(parquet, i, j, error));
         }
+    }
+    for (size_t j = 0; j < parquet->schema->leaf_count; j++) {
+        FIRN_TRY(firn_lake_column_check(parquet, j, error));
     }
     return FIRN_OK;
 }

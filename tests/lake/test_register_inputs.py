@@ -47,10 +47,20 @@ def bad_files(lake):
             for meta in p.chunks(group):
                 meta[4] = p.i32(99)
     p.patch(path, codec)
+
+    def of_n(change):
+        def patch(footer):
+            for group in p.row_groups(footer):
+                change(next(meta for meta in p.chunks(group) if meta[3][1][1] == [b"n"]))
+        return patch
+    for name, change in (("before", lambda meta: meta.update({9: p.i64(-64), 11: p.i64(-64)})), ("behind", lambda meta: meta.update({7: p.i64(1 << 40)})),
+                         ("nulls", lambda meta: meta[12][1].update({3: p.i64(77)}))):
+        p.patch(lake.write(f"k=1/{name}.parquet", [{"k": 1, "n": 1, "s": "x"}], SCHEMA), of_n(change))
     return {"zero.parquet": ("empty", "0 bytes"), "cut.parquet": ("Parquet", "truncated"), "head.parquet": ("Parquet", "truncated"),
             "short.parquet": ("Parquet", "small", "short", "truncated"), "text.parquet": ("Parquet",), "length.parquet": ("footer", "Parquet"),
             "footer.parquet": ("footer", "Thrift", "Parquet"), "encrypted.parquet": ("encrypt",), "type.parquet": ("n",), "case.parquet": ("case", "letter"),
-            "nested.parquet": ("n",), "other.parquet": ("k",), "mixed.parquet": ("k",), "codec.parquet": ("codec", "compress")}
+            "nested.parquet": ("n",), "other.parquet": ("k",), "mixed.parquet": ("k",), "codec.parquet": ("codec", "compress"),
+            "before.parquet": ("outside the file",), "behind.parquet": ("outside the file",), "nulls.parquet": ("null_count",)}
 
 
 def check_reasons(run, wanted):
@@ -87,7 +97,7 @@ def test_bad_files_of_a_new_table():
     for name in ("type", "case", "nested"):  # which of two is right can't be told without a table
         os.unlink(lake.path(f"k=1/{name}.parquet"))
     run = lake.refused("register", lake.source)
-    equal(len(run["bad"]), 11, "bad files")
+    equal(len(run["bad"]), 14, "bad files")
     check(lake.pointer() is None and not os.path.exists(lake.location), "a table was made")
 
 
