@@ -169,7 +169,7 @@ static firn_status look_up(firn_deletes_work *work, const firn_delete_index *ind
                                     error));
     for (size_t i = 0; i < count; i++) {
         size_t number = deletes->numbers[found[i]];
-        work->out->used[number] = true;
+        work->out->used[number] = work->applies[number] = true;
         if (deletes->entries[found[i]]->file.format != FIRN_FILE_PUFFIN) continue;
         work->has_vector[data] = true;
         FIRN_TRY(firn_vector_push(vectors, error, (firn_deletes_vector){number, data}));
@@ -211,7 +211,7 @@ static firn_status read_positions(firn_deletes_work *work, firn_error *error) {
     if (deletes.count == 0) goto out;
     FIRN_CHECK(look_all_up(work, &deletes, &vectors, error));
     for (size_t i = 0; i < deletes.count; i++) {
-        if (!work->out->used[deletes.numbers[i]]) continue;
+        if (!work->applies[deletes.numbers[i]]) continue;
         if (deletes.entries[i]->file.format == FIRN_FILE_PUFFIN) continue;
         FIRN_CHECK(firn_vector_push(&files, error, deletes.numbers[i]));
     }
@@ -239,7 +239,11 @@ static firn_status prepare_work(firn_deletes_work *work, firn_error *error) {
     if (work->arena == NULL) return firn_fail_memory(error);
     work->has_vector = firn_arena_alloc(work->arena, count + 1, sizeof *work->has_vector);
     work->rows_checked = firn_arena_alloc(work->arena, count + 1, sizeof *work->rows_checked);
-    if (work->has_vector == NULL || work->rows_checked == NULL) return firn_fail_memory(error);
+    work->applies = firn_arena_alloc(work->arena, work->request->files->delete_count + 1,
+                                     sizeof *work->applies);
+    if (work->has_vector == NULL || work->rows_checked == NULL || work->applies == NULL) {
+        return firn_fail_memory(error);
+    }
     return FIRN_OK;
 }
 

@@ -22,6 +22,8 @@ typedef struct firn_deletes_work {
     pthread_mutex_t locks[FIRN_DELETES_LOCKS];
     pthread_mutex_t counters; /**< guards the counters of `out` */
     bool *has_vector;         /**< one per data file of the request */
+    bool *
+        applies; /**< one per live delete file: a position delete file or vector that may apply to a data file of the request */
     bool *rows_checked; /**< one per data file: its row count is the manifest's; under its lock */
     uint64_t first_row, end_row; /**< positions outside of [first_row, end_row) are not asked for */
     _Atomic uint64_t

@@ -396,6 +396,33 @@ static void test_in_parts(void **state) {
     world_close(&w);
 }
 
+/* Looking at a few data files at a time does not read the deletes of others again. */
+static void test_read_once_in_parts(void **state) {
+    (void)state;
+    static const char *const paths[] = {"/t/a.parquet", "/t/b.parquet", "/t/c.parquet"};
+    const int64_t position = 3;
+    firn_error error = {0};
+    firn_deletes deletes;
+    delete_world w;
+    open_plain(&w, 2);
+    w.memory = 1;
+    for (size_t i = 0; i < 3; i++) {
+        add_data(&w, paths[i], 10, 1);
+        add_deletes(&w,
+                    i == 0   ? "/p"
+                    : i == 1 ? "/q"
+                             : "/r",
+                    paths + i, &position, 1, 2)
+            ->referenced_data_file = paths[i];
+    }
+    check_ok(world_resolve(&w, &deletes, &error), &error);
+    assert_non_null(deletes.parts);
+    assert_int_equal(deletes.delete_files_read, 3);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(firn_deletes_row_count(&deletes, i), 1);
+    firn_deletes_release(&deletes);
+    world_close(&w);
+}
+
 static firn_status resolve_once(void *context, firn_error *error) {
     firn_deletes deletes;
     firn_status status = world_resolve(context, &deletes, error);
@@ -420,12 +447,19 @@ static void test_memory_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_several_files),  cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_scope),          cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_columns),        cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_other_formats),  cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_broken_vectors), cmocka_unit_test(test_damaged_vectors),
-        cmocka_unit_test(test_in_parts),       cmocka_unit_test(test_live_twice_in_parts),
+        cmocka_unit_test(test_several_files),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_other_formats),
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_broken_vectors),
+        cmocka_unit_test(test_damaged_vectors),
+        cmocka_unit_test(test_in_parts),
+        cmocka_unit_test(test_read_once_in_parts),
+        cmocka_unit_test(test_live_twice_in_parts),
         cmocka_unit_test(test_memory_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
