@@ -36,7 +36,9 @@ firn_status firn_sync_follow(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_table_reload(work->table, error));
     FIRN_TRY(firn_sync_load_ledger(work, error));
     FIRN_TRY(firn_sync_drop_taken(work, error));
-    return firn_sync_plan_holds(work) ? FIRN_OK : firn_sync_prepare(work, error);
+    /* Without files to add there is no plan, and there are no footers. */
+    if (work->file_count == 0 || firn_sync_plan_holds(work)) return FIRN_OK;
+    return firn_sync_prepare(work, error);
 }
 
 firn_status firn_sync_try(firn_sync_work *work, firn_sync_step step, void *context,

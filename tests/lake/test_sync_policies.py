@@ -97,6 +97,30 @@ def test_what_another_run_adds_meanwhile_is_not_missing():
         shutil.rmtree(lake.folder)
 
 
+def test_another_run_comes_between_where_nothing_is_added():
+    """Files are only taken out, and another run of another host commits before each of our calls: ours goes on from theirs."""
+    for what in ("missing", "replaced"):
+        lake = lake_of(3)
+        late = lake.folder + "/late.parquet"
+        lakekit.pq.write_table(pa.table({"id": [9], "name": ["n9"]}, SCHEMA), late)
+        if what == "missing":
+            os.unlink(lake.path("0.parquet"))
+        else:
+            lake.write("0.parquet", [{"id": i, "name": "another"} for i in range(40)], SCHEMA)
+        options = ["--threads", "1", f"--on-{what}", "delete"]
+        restore = lakekit.copy_of(lake)
+        _, calls = lakekit.trace(lake, "sync", lake.source, *options)
+        lake.watch = False
+        for number in [i + 1 for i, call in enumerate(calls) if call[0] != "catalog"]:
+            restore()
+            other = f"env -u FIRN_FAULT FIRN_STATE_DIR={lake.folder}/other {kit.FIRN} register {lake.name} {late} --catalog {lake.database} --yes >&2"
+            run = lake.sync(lake.source, *options, program=kit.FAULTS, expect=None,
+                            environment={"FIRN_FAULT": f"run:{number}", "FIRN_FAULT_COMMAND": other})
+            check(run.code == 0, f"{what}: another run before call {number}, {calls[number - 1]}: exit {run.code} {run.error}")
+            equal(sorted(lake.live()), sorted([late, lake.path("1.parquet"), lake.path("2.parquet")]), f"live files with another run before call {number}")
+        shutil.rmtree(lake.folder)
+
+
 def test_a_file_that_a_folder_passes_over_is_not_missing():
     """It was named by itself when it was added; a listing of its folder does not show it, and it is there."""
     lake = lake_of(2)
