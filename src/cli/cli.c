@@ -149,14 +149,10 @@ static int run_nothing(bool json, firn_error *error) {
     return FIRN_EXIT_USAGE;
 }
 
-static firn_status print_help(const firn_verb *verb, firn_error *error) {
-    firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
-    firn_status status = firn_help_append(verb, &text, error);
-    firn_write_to out = firn_standard_output();
-    if (status == FIRN_OK) status = out.write(out.context, text.data, text.size, error);
-    if (status == FIRN_OK) status = firn_close_output(error);
-    firn_buffer_release(&text);
-    return status;
+static firn_status print_help(const firn_verb *verb, const firn_options *options,
+                              firn_error *error) {
+    FIRN_TRY(firn_help_print(verb, options, error));
+    return firn_close_output(error);
 }
 
 int firn_cli_main(int argc, char *const *argv, firn_cli_storage open_storage) {
@@ -169,13 +165,13 @@ int firn_cli_main(int argc, char *const *argv, firn_cli_storage open_storage) {
     firn_error_clear(&error);
     firn_status status = firn_options_parse(argc, argv, &options, &verb, &error);
     bool json = options.json || firn_options_want_json(argc, argv);
-    if (status != FIRN_OK) return fail(NULL, json, status, &error);
+    if (status != FIRN_OK) return fail(verb == NULL ? NULL : verb->name, json, status, &error);
     if (options.verbose > 0) {
         firn_log_set_level(options.verbose > 1 ? FIRN_LOG_DEBUG : FIRN_LOG_INFO);
     }
     if (!options.version && !options.help) {
         return verb == NULL ? run_nothing(json, &error) : run_verb(verb, &options, open_storage);
     }
-    status = options.version ? print_version(json, &error) : print_help(verb, &error);
+    status = options.version ? print_version(json, &error) : print_help(verb, &options, &error);
     return status == FIRN_OK ? 0 : fail(NULL, false, status, &error);
 }

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,33 +38,22 @@ static size_t find_option(const char *name, size_t length) {
     return firn_option_count;
 }
 
-/* A whole number, nothing around it. */
-static bool parse_whole(const char *text, size_t length, int64_t *out) {
-    int64_t number = 0;
-    if (length == 0) return false;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9') return false;
-        if (__builtin_mul_overflow(number, (int64_t)10, &number)) return false;
-        if (__builtin_add_overflow(number, (int64_t)(text[i] - '0'), &number)) return false;
-    }
-    *out = number;
-    return true;
-}
-
-/* Seconds, or with "ms", "s", "m", "h" behind the number. */
-static bool parse_duration(const char *text, int64_t *milliseconds) {
+/* Seconds, or with "ms", "s", "m", "h" behind the number. As firn_parse_whole. */
+static int parse_duration(const char *text, int64_t *milliseconds) {
     static const struct {
         const char *unit;
         int64_t milliseconds;
     } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
     size_t digits = strspn(text, "0123456789");
     int64_t number = 0;
-    if (!parse_whole(text, digits, &number)) return false;
+    int code = firn_parse_whole(text, digits, &number);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcmp(text + digits, units[i].unit) != 0) continue;
-        return !__builtin_mul_overflow(number, units[i].milliseconds, milliseconds);
+        if (code != 0) return code;
+        bool large = __builtin_mul_overflow(number, units[i].milliseconds, milliseconds);
+        return large ? ERANGE : 0;
     }
-    return false;
+    return EINVAL;
 }
 
 /* A decimal fraction; the locale has no say in it. */
@@ -101,51 +91,61 @@ static firn_status store_text(const firn_option *option, void *member, const cha
     return FIRN_OK;
 }
 
+/* What a number of the kind looks like. */
+static const char *wanted_number(firn_option_kind kind) {
+    switch (kind) {
+    case FIRN_OPTION_BYTES:
+        return "number of bytes; it is a whole number above 0, alone or with KB, MB, GB or TB "
+               "behind it, as in 512MB";
+    case FIRN_OPTION_COUNT: return "whole number above 0";
+    case FIRN_OPTION_SECONDS:
+        return "time; it is a whole number of seconds, or one with ms, s, m or h behind it";
+    default: return "whole number";
+    }
+}
+
+static firn_status store_number(const firn_option *option, int64_t *member, const char *value,
+                                firn_error *error) {
+    bool positive = option->kind == FIRN_OPTION_BYTES || option->kind == FIRN_OPTION_COUNT;
+    int64_t number = 0;
+    int code = 0;
+    if (option->kind == FIRN_OPTION_BYTES) {
+        code = firn_parse_bytes(value, &number);
+    } else if (option->kind == FIRN_OPTION_SECONDS) {
+        code = parse_duration(value, &number);
+    } else {
+        code = firn_parse_whole(value, strlen(value), &number);
+    }
+    if (code == ERANGE) {
+        return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is too large", option->name,
+                         value);
+    }
+    if (code != 0 || (positive && number == 0)) {
+        return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is no %s", option->name, value,
+                         wanted_number(option->kind));
+    }
+    *member = number;
+    return FIRN_OK;
+}
+
 static firn_status store(parser *state, const firn_option *option, const char *value,
                          firn_error *error) {
     void *member = (char *)state->out + option->offset;
-    int64_t number = 0;
     switch (option->kind) {
     case FIRN_OPTION_FLAG: *(bool *)member = true; return FIRN_OK;
     case FIRN_OPTION_COUNTER: (*(int64_t *)member)++; return FIRN_OK;
     case FIRN_OPTION_TEXT:
     case FIRN_OPTION_TEXTS: return store_text(option, member, value, error);
     case FIRN_OPTION_BYTES:
-        if (firn_parse_bytes(value, &number) != 0 || number == 0) {
-            return firn_fail(error, FIRN_INVALID,
-                             "option --%s: \"%s\" is no number of bytes; it is a whole number, "
-                             "alone or with KB, MB or GB behind it, as in 512MB",
-                             option->name, value);
-        }
-        break;
     case FIRN_OPTION_COUNT:
-        if (!parse_whole(value, strlen(value), &number) || number == 0) {
-            return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is no whole number above 0",
-                             option->name, value);
-        }
-        break;
     case FIRN_OPTION_NUMBER:
-        if (!parse_whole(value, strlen(value), &number)) {
-            return firn_fail(error, FIRN_INVALID, "option --%s: \"%s\" is no whole number",
-                             option->name, value);
-        }
-        break;
-    case FIRN_OPTION_RATIO:
-        if (parse_ratio(value, member)) return FIRN_OK;
-        return firn_fail(error, FIRN_INVALID,
-                         "option --%s: \"%s\" is no ratio; it is a number from 0 to 1, as in 0.3",
-                         option->name, value);
-    case FIRN_OPTION_SECONDS:
-        if (!parse_duration(value, &number)) {
-            return firn_fail(error, FIRN_INVALID,
-                             "option --%s: \"%s\" is no time; it is a whole number of seconds, or "
-                             "one with ms, s, m or h behind it",
-                             option->name, value);
-        }
-        break;
+    case FIRN_OPTION_SECONDS: return store_number(option, member, value, error);
+    case FIRN_OPTION_RATIO: break;
     }
-    *(int64_t *)member = number;
-    return FIRN_OK;
+    if (parse_ratio(value, member)) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "option --%s: \"%s\" is no ratio; it is a number from 0 to 1, as in 0.3",
+                     option->name, value);
 }
 
 /* `inline_value`: what stands behind "=", or NULL. */
@@ -231,37 +231,52 @@ static bool is_planned(const char *word) {
     return false;
 }
 
-/* Whether `word` begins verbs of two words. */
-static bool begins_verbs(const char *word, char *list, size_t size) {
+bool firn_verb_in_family(const firn_verb *verb, const char *word) {
     size_t length = strlen(word);
-    size_t used = 0;
-    list[0] = '\0';
+    return strncmp(verb->name, word, length) == 0 && verb->name[length] == ' ';
+}
+
+/* The verbs of two words that `word` begins. */
+static size_t family_of(const char *word, const char *names[MAXIMUM_VERBS]) {
+    size_t count = 0;
     for (size_t i = 0; i < firn_verb_count; i++) {
-        const char *name = firn_verb_table[i].name;
-        if (strncmp(name, word, length) != 0 || name[length] != ' ') continue;
-        int added = snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
-        if (added < 0 || (size_t)added >= size - used) return true;
+        const firn_verb *verb = &firn_verb_table[i];
+        if (firn_verb_in_family(verb, word)) names[count++] = verb->name;
+    }
+    return count;
+}
+
+/* `second`: the word behind it, or NULL. */
+static firn_status fail_family(const char *first, const char *second, const char *const *names,
+                               size_t count, firn_error *error) {
+    char list[128];
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof list; i++) {
+        int added = snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
         used += (size_t)added;
     }
-    return used != 0;
+    if (second == NULL) {
+        return firn_fail(error, FIRN_INVALID, "%s is not a verb by itself; there is: %s", first,
+                         list);
+    }
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    if (firn_nearest_note(note, second, names, count, "", "")[0] != '\0') {
+        return firn_fail(error, FIRN_INVALID, "unknown verb \"%s %.60s\"%s (firn help lists all)",
+                         first, second, note);
+    }
+    return firn_fail(error, FIRN_INVALID, "%s %.60s is not in this version of firn; there is: %s",
+                     first, second, list);
 }
 
 static firn_status fail_verb(const parser *state, firn_error *error) {
     const char *first = state->words[0];
     const char *names[MAXIMUM_VERBS];
     char word[64];
-    char verbs[128];
     char note[FIRN_NEAREST_NOTE_SIZE];
-    bool begins = begins_verbs(first, verbs, sizeof verbs);
-    if (begins && state->word_count == 1) {
-        return firn_fail(error, FIRN_INVALID, "%s is not a verb by itself; there is: %s", first,
-                         verbs);
-    }
-    const char *second = state->word_count > 1 ? state->words[1] : "";
-    if (begins) {
-        return firn_fail(error, FIRN_INVALID,
-                         "%.30s %.30s is not in this version of firn; there is: %s", first, second,
-                         verbs);
+    size_t family = family_of(first, names);
+    if (family > 0) {
+        const char *second = state->word_count > 1 ? state->words[1] : NULL;
+        return fail_family(first, second, names, family, error);
     }
     snprintf(word, sizeof word, "%.60s", first);
     if (is_planned(first)) {
@@ -273,19 +288,22 @@ static firn_status fail_verb(const parser *state, firn_error *error) {
                      firn_nearest_note(note, word, names, firn_verb_count, "", ""));
 }
 
-static firn_status find_verb(parser *state, const firn_verb **verb, firn_error *error) {
-    size_t used = 1;
-    *verb = NULL;
+/* The verb that the words begin with, or NULL; *used: how many of them it has. */
+static const firn_verb *look_up(const parser *state, size_t *used) {
     if (state->word_count > 1) {
         char both[64];
         snprintf(both, sizeof both, "%.30s %.30s", state->words[0], state->words[1]);
-        *verb = firn_verb_find(both);
-        used = 2;
+        const firn_verb *verb = firn_verb_find(both);
+        *used = 2;
+        if (verb != NULL) return verb;
     }
-    if (*verb == NULL) {
-        *verb = firn_verb_find(state->words[0]);
-        used = 1;
-    }
+    *used = 1;
+    return state->word_count == 0 ? NULL : firn_verb_find(state->words[0]);
+}
+
+static firn_status find_verb(parser *state, const firn_verb **verb, firn_error *error) {
+    size_t used = 0;
+    *verb = look_up(state, &used);
     if (*verb == NULL) return fail_verb(state, error);
     if (state->word_count - used > FIRN_MAX_ARGUMENTS) {
         return firn_fail(error, FIRN_INVALID, "%s: too many arguments", (*verb)->name);
@@ -323,8 +341,19 @@ firn_status firn_options_parse(int argc, char *const *argv, firn_options *out,
     *out = (firn_options){.lock_timeout_ms = -1, .delete_ratio_threshold = -1, .retries = -1};
     *verb = NULL;
     parser state = {.argc = argc, .argv = argv, .out = out};
-    FIRN_TRY(take_all(&state, error));
+    size_t used = 0;
+    firn_status status = take_all(&state, error);
+    if (status != FIRN_OK) {
+        *verb = look_up(&state, &used);
+        return status;
+    }
     if (out->version || state.word_count == 0) return FIRN_OK;
+    /* "firn parquet --help" is of every verb that begins so. */
+    const char *names[MAXIMUM_VERBS];
+    if (out->help && state.word_count == 1 && family_of(state.words[0], names) > 0) {
+        out->arguments[out->argument_count++] = state.words[0];
+        return FIRN_OK;
+    }
     FIRN_TRY(find_verb(&state, verb, error));
     if (out->help) return FIRN_OK;
     return check_fit(&state, *verb, error);

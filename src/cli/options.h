@@ -109,12 +109,15 @@ typedef struct firn_verb {
 extern const firn_verb firn_verb_table[];
 extern const size_t firn_verb_count;
 
+/** Whether it has two words, and this is the first one. */
+bool firn_verb_in_family(const firn_verb *verb, const char *word);
 /** By its full name; NULL. */
 const firn_verb *firn_verb_find(const char *name);
 
 /**
- * Reads the command line. *verb NULL: only --help or --version were asked for, or nothing at all. INVALID
- * names the nearest known word. `out` is filled as far as it was read, also on failure.
+ * Reads the command line. *verb NULL: only --help or --version were asked for, or nothing at all; where a word begins verbs
+ * of two words it is the argument of --help. INVALID names the nearest known word; *verb is set where it is known still. `out` is
+ * filled as far as it was read, also on failure.
  */
 firn_status firn_options_parse(int argc, char *const *argv, firn_options *out,
                                const firn_verb **verb, firn_error *error);

@@ -1,5 +1,6 @@
 #include "report/format.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,19 +71,28 @@ static int unit_power(const char *unit) {
     return -1;
 }
 
+int firn_parse_whole(const char *text, size_t length, int64_t *out) {
+    int64_t number = 0;
+    if (length == 0 || strspn(text, "0123456789") < length) return EINVAL;
+    for (size_t i = 0; i < length; i++) {
+        if (__builtin_mul_overflow(number, (int64_t)10, &number)) return ERANGE;
+        if (__builtin_add_overflow(number, (int64_t)(text[i] - '0'), &number)) return ERANGE;
+    }
+    *out = number;
+    return 0;
+}
+
 int firn_parse_bytes(const char *text, int64_t *out) {
     int64_t number = 0;
-    const char *c = text;
-    for (; *c >= '0' && *c <= '9'; c++) {
-        if (__builtin_mul_overflow(number, (int64_t)10, &number)) return -1;
-        if (__builtin_add_overflow(number, (int64_t)(*c - '0'), &number)) return -1;
-    }
-    if (c == text) return -1;
-    while (*c == ' ') c++;
-    int power = unit_power(c);
-    if (power < 0) return -1;
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    while (*unit == ' ') unit++;
+    int power = unit_power(unit);
+    if (power < 0) return EINVAL;
+    int code = firn_parse_whole(text, digits, &number);
+    if (code != 0) return code;
     for (int i = 0; i < power; i++) {
-        if (__builtin_mul_overflow(number, (int64_t)1024, &number)) return -1;
+        if (__builtin_mul_overflow(number, (int64_t)1024, &number)) return ERANGE;
     }
     *out = number;
     return 0;

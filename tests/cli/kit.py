@@ -85,6 +85,10 @@ class World:
         contains(document["error"]["message"], part, "error.message")
         return document["error"]
 
+    def command(self, *arguments):
+        """What the error document of a usage error says under `command`, if anything."""
+        return json.loads(self.firn(*arguments, "--json", expect=2).stdout).get("command")
+
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 

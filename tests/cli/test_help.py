@@ -113,5 +113,34 @@ def help_in_every_form(world):
     kit.contains(done.stderr, "Usage: firn VERB", "standard error of firn alone")
 
 
+def help_of_a_family(world):
+    for word in ("parquet", "catalog", "config", "demo"):
+        wanted = world.firn("help", word).stdout
+        kit.check(wanted.count("Usage: ") >= 2, f"few verbs in the help of {word}")
+        for words in ([word, "--help"], ["--help", word], [word, "-h"]):
+            kit.equal(world.firn(*words).stdout, wanted, " ".join(words))
+    world.fails(2, "the nearest one is parquet inspect", "parquet", "inspct", "--help")
+
+
+def help_as_json(world):
+    document = world.json("help", "compact")
+    kit.equal(document["command"], "help", "command")
+    verb, = document["verbs"]
+    kit.equal((verb["name"], verb["synopsis"]), ("compact", "firn compact TABLE [options]"), "verb")
+    kit.contains(world.firn("help").stdout, verb["summary"])
+    options = {option["name"]: option for option in document["options"]}
+    kit.equal(sorted(options), sorted("--" + name for name in options_of(world, "compact")), "options")
+    kit.equal((options["--memory"]["value"], options["--yes"]["value"], options["--verbose"]["letter"]),
+              ("BYTES", None, "-v"), "values and letters")
+    kit.equal(world.json("compact", "--help"), document, "compact --help --json")
+    kit.equal(sorted(verb["name"] for verb in world.json("help")["verbs"]), sorted(verbs_of_help(world)), "verbs")
+    kit.equal(world.json("--help"), world.json("help"), "--help --json")
+    family = world.json("help", "parquet")
+    kit.equal([verb["name"] for verb in family["verbs"]], ["parquet inspect", "parquet verify", "parquet merge"], "verbs")
+    kit.equal({option["verb"] for option in family["options"]}, {verb["name"] for verb in family["verbs"]}, "verbs of options")
+    kit.equal(world.json("parquet", "--help"), family, "parquet --help --json")
+    world.fails(2, "the nearest one is compact", "help", "compct")
+
+
 kit.main(help_and_manual_agree, manual_page_is_clean, bash_completion, zsh_completion,
-         help_in_every_form)
+         help_in_every_form, help_of_a_family, help_as_json)

@@ -11,6 +11,9 @@ def unknown_verbs(world):
         world.fails(2, f"{verb} is not in this version of firn (firn help lists what is)", verb, "a.b")
     world.fails(2, 'unknown verb "recover"; the nearest one is catalog recover', "recover", "a.b", "./t")
     world.fails(2, 'unknown verb "merge"; the nearest one is parquet merge', "merge", "x")
+    for first, second, verb in (("parquet", "inspct", "parquet inspect"), ("catalog", "registr", "catalog register"),
+                                ("config", "shw", "config show"), ("demo", "smallfiles", "demo small-files")):
+        world.fails(2, f'unknown verb "{first} {second}"; the nearest one is {verb} (firn help lists all)', first, second, "x")
     # Nothing is like these.
     for verb in ("optimize", "list", "vacuum", "x", "ls", "sink"):
         world.fails(2, f'unknown verb "{verb}" (firn help lists all)', verb, "a.b")
@@ -40,6 +43,12 @@ def unknown_options(world):
     world.fails(2, "tables takes no option --yes", "tables", "--yes")
     world.fails(2, "describe takes no option --min-input-files", "describe", "a", "--min-input-files=3")
     world.fails(2, "plan takes no option --verify", "plan", "a", "--verify")
+    # The document names the verb where it is known.
+    kit.equal(world.command("describe", "a", "--jsn"), "describe", "command")
+    kit.equal(world.command("parquet", "merge", "x", "--yes"), "parquet merge", "command")
+    kit.equal(world.command("compact", "--memory=x"), "compact", "command")
+    kit.equal(world.command("compact"), "compact", "command")
+    kit.equal(world.command("--jsn", "compact"), None, "command")
     # What manifests, units and missing files are told by is sync's alone.
     for option in ("--manifest", "--unit-column", "--rows-column", "--path-column", "--unit-folder", "--batch=1", "--unit-property",
                    "--on-missing"):
@@ -52,9 +61,13 @@ def values(world):
     world.fails(2, "option --ref needs a value", "describe", "a", "--ref", "--config", "x")
     world.fails(2, "option --yes takes no value", "compact", "a", "--yes=true")
     world.fails(2, "option --catalog: the value is empty", "tables", "--catalog=")
-    for text in ("x", "-1", "1.5GB", "0", "12XB", "99999999999999999999", "8EB"):
-        world.fails(2, f'option --memory: "{text}" is no number of bytes', "compact", "a",
-                    f"--memory={text}")
+    for text in ("x", "-1", "1.5GB", "0", "12XB", "99999999999999999999x"):
+        world.fails(2, f'option --memory: "{text}" is no number of bytes; it is a whole number above 0, alone or with KB, MB, GB or TB behind',
+                    "compact", "a", f"--memory={text}")
+    for option, text in (("memory", "99999999999999999999"), ("memory", "99999999TB"), ("memory", "8EB"),
+                         ("threads", "9999999999999999999"), ("lock-timeout", "9999999999999999h"), ("retries", "99999999999999999999")):
+        verb = ["register", "a.b", "x"] if option == "retries" else ["compact", "a"]
+        world.fails(2, f'option --{option}: "{text}" is too large', *verb, f"--{option}={text}")
     for text in ("x", "0", "-3", "3.0", "1e3", "5KB"):
         world.fails(2, f'option --min-input-files: "{text}" is no whole number', "plan", "a",
                     f"--min-input-files={text}")

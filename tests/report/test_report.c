@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,10 +253,14 @@ static void test_parsing_sizes(void **state) {
         assert_int_equal(firn_parse_bytes(sizes[i].text, &bytes), 0);
         assert_int_equal(bytes, sizes[i].bytes);
     }
-    static const char *const wrong[] = {"",    "MB",   "-1", "1.5MB", "1XB", "9223372036854775808",
-                                        "8EB", "1MBx", "+1", "0x10",  " 1"};
+    static const char *const wrong[] = {"",     "MB", "-1",   "1.5MB", "1XB",
+                                        "1MBx", "+1", "0x10", " 1",    "9223372036854775808x"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(firn_parse_bytes(wrong[i], &bytes), -1);
+        assert_int_equal(firn_parse_bytes(wrong[i], &bytes), EINVAL);
+    }
+    static const char *const large[] = {"9223372036854775808", "8EB", "99999999TB"};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        assert_int_equal(firn_parse_bytes(large[i], &bytes), ERANGE);
     }
 }
 
