@@ -1,15 +1,11 @@
-/** Which column of a file is which field of the table: by field id, else by name mapping; lists and maps by structure. The same rules by which firn reads rows. */
+/** data/file_columns.h for files that a lake has, or that are to become a table's. */
 #ifndef FIRN_LAKE_COLUMNS_H
 #define FIRN_LAKE_COLUMNS_H
 
-#include "data/projection.h"
+#include "data/file_columns.h"
 #include "parquet/file_reader.h"
 
-typedef struct firn_lake_columns {
-    size_t leaf_count;
-    const int32_t *field_ids;      /**< by leaf of the file; -1: no field of the table has it */
-    const firn_type *const *types; /**< the table's type of each; NULL where the id is -1 */
-} firn_lake_columns;
+typedef firn_file_columns firn_lake_columns;
 
 /**
  * `mapping` nullable. In `arena`. INVALID names file and column, and what to do: a type that can't become the table's by promotion, ids that contradict the table's (the

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "data/data_source.h"
+#include "data/file_columns.h"
 #include "data/plain_value.h"
 #include "parquet/statistics_trust.h"
 #include "upkeep/verify_internal.h"
@@ -65,23 +66,57 @@ static firn_status check_bounds(const firn_data_file *file, const firn_field *fi
                            which, field->name);
 }
 
-static bool is_own_column(const firn_parquet_leaf *leaf) {
-    const firn_parquet_schema_element *element = leaf->node->element;
-    return leaf->maximum_repetition_level == 0 && element->has_field_id;
+/* The ids that the file itself gives, whatever the table says of them. */
+static firn_status own_ids(const firn_parquet_schema *schema, firn_arena *arena,
+                           const int32_t **out, firn_error *error) {
+    int32_t *ids = firn_arena_alloc(arena, schema->leaf_count + 1, sizeof *ids);
+    if (ids == NULL) return firn_fail_memory(error);
+    for (size_t i = 0; i < schema->leaf_count; i++) {
+        const firn_parquet_schema_element *element = schema->leaves[i].node->element;
+        ids[i] = element->has_field_id ? element->field_id : -1;
+    }
+    *out = ids;
+    return FIRN_OK;
 }
 
-static firn_status check_columns(const firn_schema *schema, const firn_parquet_file *parquet,
+/** By leaf of the file. Where one column can't be read as the table's, those that have ids are held against the manifest all the same. */
+static firn_status field_ids_of(const firn_verifier *verifier, const firn_parquet_file *parquet,
+                                const firn_data_file *file, firn_verification *out,
+                                const int32_t **ids, firn_error *error) {
+    const firn_table_metadata *metadata = verifier->table->metadata;
+    firn_file_columns columns = {0};
+    firn_error problem;
+    firn_error_clear(&problem);
+    firn_status status =
+        firn_file_columns_of(metadata->schema, verifier->name_mapping, metadata->format_version,
+                             parquet, file->path, out->arena, &columns, &problem);
+    *ids = columns.field_ids;
+    if (status == FIRN_OK) return FIRN_OK;
+    FIRN_TRY(
+        firn_verify_take(out, status, &problem, "columns", file->path, FIRN_VERIFY_WRITER, error));
+    return own_ids(parquet->schema, out->arena, ids, error);
+}
+
+static const firn_field *field_of(const firn_schema *schema, const firn_parquet_leaf *leaf,
+                                  int32_t id) {
+    if (leaf->maximum_repetition_level > 0 || id < 0) return NULL;
+    const firn_field *field = firn_schema_find(schema, id);
+    if (field == NULL || firn_type_is_nested(field->type->kind) ||
+        field->type->kind == FIRN_TYPE_UUID || !has_own_form(leaf->node->element, field->type)) {
+        return NULL;
+    }
+    return field;
+}
+
+static firn_status check_columns(const firn_verifier *verifier, const firn_parquet_file *parquet,
                                  const firn_data_file *file, firn_verification *out,
                                  firn_error *error) {
+    const int32_t *ids = NULL;
+    FIRN_TRY(field_ids_of(verifier, parquet, file, out, &ids, error));
     for (size_t i = 0; i < parquet->schema->leaf_count; i++) {
         const firn_parquet_leaf *leaf = &parquet->schema->leaves[i];
-        if (!is_own_column(leaf)) continue;
-        const firn_field *field = firn_schema_find(schema, leaf->node->element->field_id);
-        if (field == NULL || firn_type_is_nested(field->type->kind) ||
-            field->type->kind == FIRN_TYPE_UUID ||
-            !has_own_form(leaf->node->element, field->type)) {
-            continue;
-        }
+        const firn_field *field = field_of(verifier->table->metadata->schema, leaf, ids[i]);
+        if (field == NULL) continue;
         size_t before = out->findings.count;
         for (size_t group = 0; group < parquet->metadata->row_group_count; group++) {
             const firn_parquet_row_group *row_group = &parquet->metadata->row_groups[group];
@@ -115,7 +150,7 @@ firn_status firn_verify_footer(firn_verifier *verifier, const firn_data_file *fi
                             (long long)parquet->metadata->num_rows, (long long)file->record_count));
     }
     if (file->content == FIRN_CONTENT_DATA && file->format == FIRN_FILE_PARQUET) {
-        FIRN_CHECK(check_columns(verifier->table->metadata->schema, parquet, file, out, error));
+        FIRN_CHECK(check_columns(verifier, parquet, file, out, error));
     }
 out:
     firn_data_source_close(source);

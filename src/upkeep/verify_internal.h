@@ -3,6 +3,7 @@
 #define FIRN_UPKEEP_VERIFY_INTERNAL_H
 
 #include "base/map.h"
+#include "iceberg/name_mapping.h"
 #include "upkeep/verify.h"
 
 /** A data or delete file that a manifest names, once for each path, offset and size. */
@@ -15,9 +16,10 @@ typedef struct firn_verifier {
     firn_table *table;
     const firn_verify_options *options;
     firn_verification *out;
-    firn_map *manifests; /**< paths that were read */
-    firn_map *paths;     /**< of `files` */
-    bool current;        /**< the snapshots that are walked are those of refs, which come first */
+    const firn_name_mapping *name_mapping; /**< the table's; NULL: none, or none that can be read */
+    firn_map *manifests;                   /**< paths that were read */
+    firn_map *paths;                       /**< of `files` */
+    bool current; /**< the snapshots that are walked are those of refs, which come first */
     FIRN_VECTOR(firn_verify_file) files;
 } firn_verifier;
 

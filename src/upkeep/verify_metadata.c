@@ -1,4 +1,5 @@
 /** The metadata file against itself, and the files that only it names. */
+#include "data/projection.h"
 #include "upkeep/verify_internal.h"
 
 static firn_status check_log(firn_verifier *verifier, firn_error *error) {
@@ -53,12 +54,24 @@ static firn_status check_snapshot(firn_verifier *verifier, const firn_snapshot *
                            (long long)end, (long long)json_integer_value(next));
 }
 
+static firn_status read_name_mapping(firn_verifier *verifier, firn_error *error) {
+    const firn_table *table = verifier->table;
+    firn_error problem;
+    firn_error_clear(&problem);
+    firn_status status = firn_name_mapping_of_table(table->metadata, verifier->out->arena,
+                                                    &verifier->name_mapping, &problem);
+    if (status != FIRN_OK) verifier->name_mapping = NULL;
+    return firn_verify_take(verifier->out, status, &problem, "mapping",
+                            table->pointer.metadata_location, FIRN_VERIFY_WRITER, error);
+}
+
 firn_status firn_verify_metadata(firn_verifier *verifier, firn_error *error) {
     const firn_table_metadata *metadata = verifier->table->metadata;
     verifier->out->metadata_files++;
     FIRN_TRY(check_log(verifier, error));
     FIRN_TRY(check_statistics(verifier, "statistics", error));
     FIRN_TRY(check_statistics(verifier, "partition-statistics", error));
+    FIRN_TRY(read_name_mapping(verifier, error));
     for (size_t i = 0; i < metadata->snapshot_count; i++) {
         FIRN_TRY(check_snapshot(verifier, &metadata->snapshots[i], error));
     }

@@ -144,6 +144,45 @@ def bounds():
     caught(made(5, 8), "bounds", "upper bound of column id leaves out values")
 
 
+def bounds_of_files_without_field_ids():
+    """Files of a lake have no field ids: the table's name mapping says which column is which."""
+    mapping = [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["title", "name"]}, {"field-id": 3, "names": ["in"], "fields": [
+        {"field-id": 4, "names": ["x"]}]}]
+    fields = [*fx_json.DEFAULT_FIELDS, fx_json.field(3, "in", {"type": "struct", "fields": [fx_json.field(4, "x", "int", False)]}, False)]
+
+    def made(upper, name, x, mapping=mapping):
+        text = mapping if isinstance(mapping, str) else json.dumps(mapping)
+        table = fx_table.Table(fields=fields, properties={"schema.name-mapping.default": text} if mapping else {})
+        path = table.path("data", "a.parquet")
+        pq.write_table(pa.table({"in": pa.array([{"x": 3}, {"x": 4}], pa.struct([("x", pa.int32())])), "title": ["m", "n"], "id": pa.array([5, 9], pa.int64())}), path)
+        rows = [{"id": 5, "name": "m", "in": {"x": 3}}, {"id": 9, "name": "n", "in": {"x": 4}}]
+        bounds = [{"key": 1, "value": upper.to_bytes(8, "little")}, {"key": 2, "value": name}, {"key": 4, "value": x.to_bytes(4, "little")}]
+        table.snapshot([table.manifest([table.entry(table.file(path, rows, oracle=bool(mapping), upper_bounds=bounds))])])
+        table.save()
+        return table
+
+    clean(made(9, b"n", 4))
+    for options in ((), ("--deep",)):
+        caught(made(8, b"n", 4), "bounds", "upper bound of column id leaves out values", options=options)
+    caught(made(9, b"m", 4), "bounds", "upper bound of column name leaves out values")
+    caught(made(9, b"n", 3), "bounds", "upper bound of column x leaves out values")
+    caught(made(9, b"n", 4, "[{]"), "mapping", "schema.name-mapping.default")
+    caught(made(8, b"n", 4, None), "unsupported", "the table has no name mapping", "note")
+
+
+def bounds_beside_a_column_that_cant_be_read():
+    """What can't become the table's type is told of, and the other columns are held against the manifest all the same."""
+    table = fx_table.Table()
+    path = table.path("data", "a.parquet")
+    columns = [pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"}), pa.field("name", pa.float64(), metadata={"PARQUET:field_id": "2"})]
+    pq.write_table(pa.Table.from_arrays([pa.array([5, 9]), pa.array([1.0, 2.0])], schema=pa.schema(columns)), path)
+    bounds = [{"key": 1, "value": (8).to_bytes(8, "little")}]
+    table.snapshot([table.manifest([table.entry(table.file(path, [{"id": 5}, {"id": 9}], oracle=False, upper_bounds=bounds))])])
+    table.save()
+    caught(table, "unsupported", "column \"name\"", "note")
+    caught(table, "bounds", "upper bound of column id leaves out values")
+
+
 def bounds_beside_statistics_that_say_nothing():
     """A minimum that is none is no reproach to the manifest where the writer is known for such ones (pola-rs/polars#25817)."""
     def made(created_by):
@@ -235,5 +274,6 @@ def contents():
 
 
 if __name__ == "__main__":
-    bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, bounds_beside_statistics_that_say_nothing,
-                 bounds_of_other_units, sequence_numbers, duplicates, row_ids, contents])
+    bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, bounds_of_files_without_field_ids,
+                 bounds_beside_a_column_that_cant_be_read, bounds_beside_statistics_that_say_nothing, bounds_of_other_units,
+                 sequence_numbers, duplicates, row_ids, contents])
