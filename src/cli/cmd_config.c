@@ -1,4 +1,8 @@
+#include <string.h>
+
+#include "base/alloc.h"
 #include "cli/commands.h"
+#include "lake/layout.h"
 
 static void add_files(firn_section *root, const firn_config *config) {
     static const firn_column columns[] = {{"path", "file"}};
@@ -60,11 +64,47 @@ firn_status firn_command_config_show(firn_invocation *invocation, firn_error *er
     return firn_report_status(invocation->report, error);
 }
 
+/* Rules are read one by one, so that the message names the line of the one that is wrong. */
+static firn_status check_rules(const firn_lake_config *lake, firn_error *error) {
+    const char **rules = firn_alloc_array(lake->setting_count + 1, sizeof *rules);
+    if (rules == NULL) return firn_fail_memory(error);
+    size_t count = 0;
+    firn_status status = FIRN_OK;
+    for (size_t i = 0; i < lake->setting_count && status == FIRN_OK; i++) {
+        const firn_config_property *setting = &lake->settings[i];
+        if (strcmp(setting->key, "partition") != 0) continue;
+        firn_lake_layout *layout = NULL;
+        rules[count++] = setting->value;
+        status = firn_lake_layout_new(rules, count, &layout, error);
+        firn_lake_layout_free(layout);
+        firn_error_wrap(error, status, "%s: lakes.%s.partition", setting->source, lake->table);
+    }
+    firn_free(rules);
+    return status;
+}
+
+static firn_status check_table(const firn_lake_config *lake, firn_error *error) {
+    char namespace_name[FIRN_NAMESPACE_SIZE];
+    firn_table_name name;
+    if (firn_table_argument_is_path(lake->table)) return FIRN_OK;
+    firn_status status = firn_table_name_parse(lake->table, namespace_name, &name, error);
+    return firn_error_wrap(error, status, "%s: lakes", lake->source);
+}
+
+static firn_status check(const firn_config *config, firn_error *error) {
+    FIRN_TRY(firn_config_check(config, error));
+    for (size_t i = 0; i < firn_config_lake_count(config); i++) {
+        FIRN_TRY(check_table(firn_config_lake_at(config, i), error));
+        FIRN_TRY(check_rules(firn_config_lake_at(config, i), error));
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_command_config_validate(firn_invocation *invocation, firn_error *error) {
     const char *path = invocation->options->config;
     if (invocation->options->argument_count > 0) path = invocation->options->arguments[0];
     FIRN_TRY(firn_config_load(path, &invocation->config, error));
-    FIRN_TRY(firn_config_check_lakes(invocation->config, error));
+    FIRN_TRY(check(invocation->config, error));
     FIRN_TRY(firn_invocation_new_report(invocation, error));
     firn_section *root = firn_report_root(invocation->report);
     size_t count = firn_config_catalog_count(invocation->config);

@@ -182,13 +182,12 @@ static firn_status take_source(lake_request *request, const firn_invocation *inv
 
 static firn_status take_numbers(firn_sync_options *options, const firn_options *given,
                                 const firn_lake_config *lake, firn_error *error) {
-    int64_t version = number(given->format_version, 0, lake, "format-version", 2);
-    if (version > 3) {
+    if (given->format_version > 3) {
         return firn_fail(error, FIRN_INVALID,
                          "option --format-version: a table is of version 1, 2 "
                          "or 3");
     }
-    options->format_version = (int)version;
+    options->format_version = (int)number(given->format_version, 0, lake, "format-version", 2);
     options->batch = (size_t)number(given->batch, 0, lake, "batch", 0);
     options->limit = (size_t)number(given->limit, 0, lake, "limit", 0);
     options->retries = (size_t)number(given->retries, -1, lake, "retries", 3);

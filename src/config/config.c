@@ -84,8 +84,8 @@ static firn_status read_firn_files(firn_config *config, const char *path, firn_e
     if (path != NULL && path[0] != '\0') {
         FIRN_TRY(firn_config_read_file(config, path, FIRN_CONFIG_FIRN, &found, error));
         if (!found) {
-            return firn_fail(error, FIRN_INVALID, "%s: %s: there is no such file",
-                             from_flag ? "--config" : "FIRN_CONFIG", path);
+            return firn_fail(error, FIRN_INVALID, "%s%s: there is no such file",
+                             from_flag ? "" : "FIRN_CONFIG: ", path);
         }
     }
     FIRN_TRY(firn_config_read_file(config, "firn.yaml", FIRN_CONFIG_FIRN, &found, error));

@@ -58,8 +58,11 @@ const firn_lake_config *firn_config_lake(const firn_config *config, const char *
 /** The first value under a key, or NULL; `lake` nullable. */
 const char *firn_lake_config_setting(const firn_lake_config *lake, const char *key);
 
-/** INVALID, naming the place, where an entry names a catalog that is neither configured nor can be an SQLite file. */
-firn_status firn_config_check_lakes(const firn_config *config, firn_error *error);
+/**
+ * INVALID, naming the place, where a catalog is none that firn can open (those of PyIceberg's own configuration may be other
+ * programs'), or where an entry of `lakes` has no source, or names a catalog that is neither configured nor can be an SQLite file.
+ */
+firn_status firn_config_check(const firn_config *config, firn_error *error);
 
 /** The files that were read, the one of highest precedence first. */
 size_t firn_config_file_count(const firn_config *config);

@@ -10,6 +10,7 @@
 typedef struct firn_catalog_draft {
     firn_catalog_config view;
     FIRN_VECTOR(firn_config_property) properties;
+    bool foreign; /**< PyIceberg's configuration named it */
 } firn_catalog_draft;
 
 /** An entry of `lakes` while it is read; `view` is kept in step. */
@@ -38,6 +39,17 @@ firn_status firn_config_set(firn_config *config, firn_catalog_draft *catalog, co
 
 /** INVALID, naming the nearest, unless `key` is a setting that a catalog may have. `where` begins the message. */
 firn_status firn_config_check_property(const char *where, const char *key, firn_error *error);
+
+/** The SQLite file of a catalog. INVALID or UNSUPPORTED, naming the setting and where it stands, for one that firn can't open. */
+firn_status firn_config_resolve(const firn_catalog_config *catalog, const char **path,
+                                firn_error *error);
+/** Whether what stands in a catalog's place can be an SQLite file. */
+bool firn_config_names_file(const char *argument);
+/** INVALID: no catalog has this name, and it can't be a file; NULL: there is none named default. `where`: what says the argument. */
+firn_status firn_config_fail_unknown(const firn_config *config, const char *where,
+                                     const char *argument, firn_error *error);
+/** Whether it says what the table follows. */
+bool firn_config_lake_has_source(const firn_lake_config *lake);
 
 typedef enum firn_config_dialect {
     FIRN_CONFIG_FIRN,     /**< firn.yaml: unknown keys are errors */

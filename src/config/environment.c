@@ -83,6 +83,7 @@ static firn_status apply(firn_config *config, const variable *setting, bool stri
     firn_catalog_draft *catalog = firn_config_find(config, setting->name);
     if (catalog == NULL) {
         FIRN_TRY(firn_config_add_catalog(config, setting->name, source, &catalog, error));
+        catalog->foreign = !strict;
     }
     return firn_config_set(config, catalog, property, setting->value, source, error);
 }

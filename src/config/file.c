@@ -114,6 +114,7 @@ static firn_status read_catalog(config_file *file, void *context, const yaml_nod
     bool known = firn_config_find(config, key) != NULL;
     firn_catalog_draft *catalog = NULL;
     FIRN_TRY(firn_config_add_catalog(config, key, where, &catalog, error));
+    catalog->foreign = file->dialect == FIRN_CONFIG_PYICEBERG;
     firn_status status = firn_config_each_pair(file, value, what, read_property, catalog, error);
     if (known) {
         config->catalogs.count--;

@@ -9,6 +9,7 @@ typedef enum value_kind {
     VALUE_TEXTS,    /* one, or a list */
     VALUE_COUNT,    /* above 0 */
     VALUE_NUMBER,   /* 0 or more */
+    VALUE_VERSION,  /* a format version */
     VALUE_BOOLEAN,  /* true or false */
     VALUE_REPLACED, /* a policy for replaced files */
     VALUE_MISSING,  /* a policy for missing files */
@@ -22,10 +23,12 @@ typedef struct known_key {
 } known_key;
 
 static const known_key lake_keys[] = {
-    {"catalog", VALUE_TEXT},         {"source", VALUE_SOURCE},        {"location", VALUE_TEXT},
-    {"format-version", VALUE_COUNT}, {"partition", VALUE_TEXTS},      {"properties", VALUE_ANY},
-    {"batch", VALUE_COUNT},          {"limit", VALUE_COUNT},          {"retries", VALUE_NUMBER},
-    {"unit-property", VALUE_TEXT},   {"on-replaced", VALUE_REPLACED}, {"on-missing", VALUE_MISSING},
+    {"catalog", VALUE_TEXT},         {"source", VALUE_SOURCE},
+    {"location", VALUE_TEXT},        {"format-version", VALUE_VERSION},
+    {"partition", VALUE_TEXTS},      {"properties", VALUE_ANY},
+    {"batch", VALUE_COUNT},          {"limit", VALUE_COUNT},
+    {"retries", VALUE_NUMBER},       {"unit-property", VALUE_TEXT},
+    {"on-replaced", VALUE_REPLACED}, {"on-missing", VALUE_MISSING},
     {"skip-bad", VALUE_BOOLEAN},
 };
 
@@ -73,6 +76,8 @@ static const char *wanted(value_kind kind, const char *text) {
     switch (kind) {
     case VALUE_COUNT: return is_number(text, false) ? NULL : "a whole number above 0";
     case VALUE_NUMBER: return is_number(text, true) ? NULL : "a whole number";
+    case VALUE_VERSION:
+        return strlen(text) == 1 && strchr("123", text[0]) != NULL ? NULL : "1, 2 or 3";
     case VALUE_BOOLEAN:
         return strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ? NULL : "true or false";
     case VALUE_REPLACED:
@@ -112,6 +117,9 @@ static firn_status read_texts(firn_config_file *file, const lake_mapping *mappin
     const yaml_node_item_t *item = value->data.sequence.items.start;
     for (; item < value->data.sequence.items.top; item++) {
         const yaml_node_t *node = yaml_document_get_node(&file->document, *item);
+        where = firn_arena_format(file->config->arena, "%s line %lu", file->path,
+                                  firn_config_line(node));
+        if (where == NULL) return firn_fail_memory(error);
         FIRN_TRY(read_scalar(file, mapping, key, VALUE_TEXTS, node, where, error));
     }
     return FIRN_OK;
@@ -175,6 +183,17 @@ static firn_status check_source(const firn_lake_draft *lake, firn_error *error) 
         }
     }
     return FIRN_OK;
+}
+
+bool firn_config_lake_has_source(const firn_lake_config *lake) {
+    for (size_t i = 0; i < lake->setting_count; i++) {
+        const char *key = lake->settings[i].key;
+        if (strncmp(key, "source.", strlen("source.")) != 0) continue;
+        for (size_t j = 0; j < SOURCE_KINDS; j++) {
+            if (strcmp(key + strlen("source."), source_keys[j].name) == 0) return true;
+        }
+    }
+    return false;
 }
 
 static bool is_known(const firn_config *config, const char *table) {

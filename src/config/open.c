@@ -70,23 +70,27 @@ static firn_status open_sql(const char *path, const char *warehouse, const char 
     return status;
 }
 
-static firn_status open_configured(const firn_catalog_config *catalog, const open_request *request,
-                                   firn_catalog **out, firn_error *error) {
+/* *key: the setting that is at fault; NULL: that one is missing. */
+static firn_status find_sqlite_path(const firn_catalog_config *catalog, const char **key,
+                                    const char **path, firn_error *error) {
     const char *uri = firn_catalog_config_property(catalog, "uri");
     const char *type = firn_catalog_config_property(catalog, "type");
     const char *implementation = firn_catalog_config_property(catalog, "py-catalog-impl");
+    *key = type == NULL ? NULL : "type";
     if (type == NULL && implementation != NULL) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "py-catalog-impl %s is Python code that firn can't "
-                         "run",
+        *key = "py-catalog-impl";
+        return firn_fail(error, FIRN_UNSUPPORTED, "%s is Python code that firn can't run",
                          implementation);
     }
-    if (type == NULL && uri != NULL) type = infer_type(uri);
+    if (type == NULL && uri == NULL) {
+        return firn_fail(error, FIRN_INVALID, "it has neither type nor uri; set both");
+    }
     if (type == NULL) {
-        return firn_fail(error, FIRN_INVALID, "%s; set type and uri (%s)",
-                         uri == NULL ? "it has neither type nor uri"
-                                     : "its type can't be told from its uri",
-                         catalog->source);
+        *key = "uri";
+        type = infer_type(uri);
+    }
+    if (type == NULL) {
+        return firn_fail(error, FIRN_INVALID, "the type can't be told from the uri; set type");
     }
     if (strcasecmp(type, "sql") != 0) {
         return firn_fail(error, FIRN_UNSUPPORTED,
@@ -94,23 +98,47 @@ static firn_status open_configured(const firn_catalog_config *catalog, const ope
                          "with an SQLite file",
                          type);
     }
+    *key = uri == NULL ? NULL : "uri";
     if (uri == NULL) {
-        return firn_fail(error, FIRN_INVALID, "it has no uri (%s)", catalog->source);
+        return firn_fail(error, FIRN_INVALID, "it has no uri; set it to sqlite:///… and a file");
     }
     if (strncasecmp(uri, "postgres", strlen("postgres")) == 0) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "SQL catalogs in PostgreSQL are not in this version of firn; it opens "
                          "sqlite:///… files");
     }
-    const char *path = NULL;
-    FIRN_TRY(firn_config_sqlite_path(uri, &path, error));
-    return open_sql(path, firn_catalog_config_property(catalog, "warehouse"), catalog->name,
-                    request, out, error);
+    /* A URI may hold a password. */
+    if (strncasecmp(uri, "sqlite", strlen("sqlite")) != 0) {
+        return firn_fail(error, FIRN_INVALID, "is no SQLite URI (sqlite:///… and a file)");
+    }
+    return firn_config_sqlite_path(uri, path, error);
 }
 
-/* The configured names for messages; what doesn't fit when memory is out is cut off. `where`: what says the argument. */
-static firn_status fail_unknown(const firn_config *config, const char *where, const char *argument,
+firn_status firn_config_resolve(const firn_catalog_config *catalog, const char **path,
                                 firn_error *error) {
+    const char *key = NULL;
+    firn_status status = find_sqlite_path(catalog, &key, path, error);
+    if (status == FIRN_OK) return FIRN_OK;
+    const char *where = catalog->source;
+    for (size_t i = 0; key != NULL && i < catalog->property_count; i++) {
+        if (strcmp(catalog->properties[i].key, key) == 0) where = catalog->properties[i].source;
+    }
+    return firn_error_wrap(error, status, "%s: catalogs.%s%s%s", where, catalog->name,
+                           key == NULL ? "" : ".", key == NULL ? "" : key);
+}
+
+static firn_status open_configured(const firn_catalog_config *catalog, const open_request *request,
+                                   firn_catalog **out, firn_error *error) {
+    const char *path = NULL;
+    FIRN_TRY(firn_config_resolve(catalog, &path, error));
+    firn_status status = open_sql(path, firn_catalog_config_property(catalog, "warehouse"),
+                                  catalog->name, request, out, error);
+    return firn_error_wrap(error, status, "catalog \"%s\"", catalog->name);
+}
+
+/* What doesn't fit when memory is out is cut off. */
+firn_status firn_config_fail_unknown(const firn_config *config, const char *where,
+                                     const char *argument, firn_error *error) {
     firn_buffer names = firn_buffer_with_maximum(512);
     for (size_t i = 0; i < config->catalogs.count; i++) {
         const char *name = config->catalogs.items[i]->view.name;
@@ -135,11 +163,6 @@ static firn_status fail_unknown(const firn_config *config, const char *where, co
     return status;
 }
 
-static bool looks_like_file(const char *argument) {
-    struct stat facts;
-    return strchr(argument, '/') != NULL || stat(argument, &facts) == 0;
-}
-
 /* Names of files that a flag may make without a slash in them. */
 static bool ends_like_database(const char *argument) {
     static const char *const endings[] = {".db", ".sqlite", ".sqlite3"};
@@ -151,22 +174,10 @@ static bool ends_like_database(const char *argument) {
     return false;
 }
 
-firn_status firn_config_check_lakes(const firn_config *config, firn_error *error) {
-    for (size_t i = 0; i < config->lakes.count; i++) {
-        const firn_lake_config *lake = &config->lakes.items[i]->view;
-        for (size_t j = 0; j < lake->setting_count; j++) {
-            const firn_config_property *setting = &lake->settings[j];
-            if (strcmp(setting->key, "catalog") != 0) continue;
-            const char *name = setting->value;
-            if (firn_config_catalog(config, name) != NULL || strstr(name, "://") != NULL) continue;
-            if (looks_like_file(name) || ends_like_database(name)) continue;
-            char where[512];
-            snprintf(where, sizeof where, "%.300s: lakes.%.100s.catalog:", setting->source,
-                     lake->table);
-            return fail_unknown(config, where, name, error);
-        }
-    }
-    return FIRN_OK;
+bool firn_config_names_file(const char *argument) {
+    struct stat facts;
+    return strchr(argument, '/') != NULL || stat(argument, &facts) == 0 ||
+           ends_like_database(argument);
 }
 
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,
@@ -175,11 +186,8 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
     open_request request = {catalog_name, read_only, create, storage};
     const char *name = catalog_argument == NULL ? "default" : catalog_argument;
     const firn_catalog_config *catalog = firn_config_catalog(config, name);
-    if (catalog != NULL) {
-        firn_status status = open_configured(catalog, &request, out, error);
-        return firn_error_wrap(error, status, "catalog \"%s\"", catalog->name);
-    }
-    if (catalog_argument == NULL) return fail_unknown(config, NULL, NULL, error);
+    if (catalog != NULL) return open_configured(catalog, &request, out, error);
+    if (catalog_argument == NULL) return firn_config_fail_unknown(config, NULL, NULL, error);
     if (strncasecmp(catalog_argument, "sqlite", 6) == 0 &&
         strstr(catalog_argument, "://") != NULL) {
         const char *path = NULL;
@@ -192,8 +200,8 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
                          "configured catalogs",
                          catalog_argument);
     }
-    if (!looks_like_file(catalog_argument) && !ends_like_database(catalog_argument)) {
-        return fail_unknown(config, "--catalog", catalog_argument, error);
+    if (!firn_config_names_file(catalog_argument)) {
+        return firn_config_fail_unknown(config, "--catalog", catalog_argument, error);
     }
     return open_sql(catalog_argument, NULL, NULL, &request, out, error);
 }

@@ -125,7 +125,8 @@ def validate(world):
     kit.equal(world.json("config", "validate", "good.yaml")["valid"], True, "valid")
     world.fails(2, 'bad.yaml line 3: a catalog has no setting "warehose"; the nearest one is '
                 '"warehouse"', "config", "validate", "bad.yaml")
-    world.fails(2, "none.yaml", "config", "validate", "none.yaml")
+    done = world.firn("config", "validate", "none.yaml", expect=2)
+    kit.equal(done.stderr, "firn: none.yaml: there is no such file\n", "standard error")
     # A lake's catalog is a configured one, of whatever file, or an SQLite file.
     lake = "lakes:\n  a.b:\n    source: {folder: /x}\n    catalog: "
     world.write("lake.yaml", "catalogs:\n  prod:\n    uri: sqlite:///x.db\n" + lake + "prd\n")
@@ -142,6 +143,39 @@ def validate(world):
     world.firn("describe", kit.directory_table(world, "t"))
 
 
+def validate_sees_what_can_not_work(world):
+    def mistake(text, message):
+        path = world.write("bad.yaml", text)
+        world.fails(2, f"{path} line {message}", "config", "validate", "bad.yaml")
+    catalog = "catalogs:\n  default:\n    "
+    mistake(catalog + "type: sqlite\n    uri: sqlite:///x.db\n", "3: catalogs.default.type: catalogs of type sqlite are not in this version of firn; it opens type sql")
+    mistake(catalog + "type: rest\n    uri: http://x\n", "3: catalogs.default.type: catalogs of type rest are not in this version")
+    mistake(catalog + "uri: http://x\n", "3: catalogs.default.uri: catalogs of type rest are not in this version")
+    mistake(catalog + "type: sql\n", "2: catalogs.default: it has no uri")
+    mistake(catalog + "warehouse: /x\n", "2: catalogs.default: it has neither type nor uri")
+    mistake(catalog + "warehouse: /x\n    uri: x.db\n", "4: catalogs.default.uri: the type can't be told from the uri")
+    mistake(catalog + "type: sql\n    uri: postgresql://h/d\n", "4: catalogs.default.uri: SQL catalogs in PostgreSQL are not in this version")
+    mistake(catalog + "type: sql\n    uri: sqlite://x.db\n", "4: catalogs.default.uri: sqlite://x.db: an SQLite catalog is named")
+    world.write("bad.yaml", catalog + "type: sql\n    uri: mysql://me:word@h/d\n", 0o600)
+    kit.check("word" not in world.firn("config", "validate", "bad.yaml", expect=2).stderr, "a password is shown")
+    lake = "lakes:\n  a.b:\n    "
+    mistake(lake + "batch: 3\n", "2: lakes.a.b has no source; it is a mapping with one of folder, glob, list and manifest")
+    mistake(lake + "source: {base: /x}\n", "2: lakes.a.b has no source")
+    lake += "source: {folder: /x}\n    "
+    mistake(lake + "format-version: 4\n", "4: lakes.a.b.format-version must be 1, 2 or 3")
+    mistake(lake + 'partition: ["day: dya(ts)"]\n', '4: lakes.a.b.partition: rule "day: dya(ts)", character 6: no transform that a path can tell')
+    mistake(lake + 'partition:\n      - "day: day(ts)"\n      - "day: hour(ts)"\n',
+            '6: lakes.a.b.partition: the rules "day: day(ts)" and "day: hour(ts)" are for one key')
+    mistake("lakes:\n  a..b:\n    source: {folder: /x}\n", '2: lakes: ')
+    world.fails(2, "environment FIRN_CATALOG__X__TYPE: catalogs.x.type: catalogs of type rest", "config", "validate", environment={"FIRN_CATALOG__X__TYPE": "rest"})
+    # PyIceberg's configuration may name what other programs use.
+    world.write(".pyiceberg.yaml", "catalog:\n  prod:\n    type: rest\n    uri: http://x\n")
+    kit.equal(world.json("config", "validate")["catalogs"], 1, "catalogs")
+    # What a run says of the same is the same.
+    world.write("firn.yaml", catalog + "type: sqlite\n    uri: sqlite:///x.db\n")
+    world.fails(3, "firn.yaml line 3: catalogs.default.type: catalogs of type sqlite are not in this version", "tables")
+
+
 def not_a_catalog(world):
     world.write("text.db", "this is no database, and long enough to be looked at " * 100)
     world.fails(1, "text.db", "tables", "--catalog", "text.db")
@@ -152,4 +186,5 @@ def not_a_catalog(world):
 
 
 kit.main(default_catalog, precedence, several_names_in_one_file, other_kinds_are_refused_by_name,
-         no_file_is_made_unasked, a_configured_file_is_made, show, validate, not_a_catalog)
+         no_file_is_made_unasked, a_configured_file_is_made, show, validate,
+         validate_sees_what_can_not_work, not_a_catalog)

@@ -72,7 +72,7 @@ static void test_a_private_file_may_hold_secrets(void **state) {
 
 static void test_files_that_can_not_be_read(void **state) {
     (void)state;
-    world_load_fails("absent.yaml", "--config: absent.yaml: there is no such file");
+    world_load_fails("absent.yaml", "absent.yaml: there is no such file");
     setenv("FIRN_CONFIG", "gone.yaml", 1);
     world_load_fails(NULL, "FIRN_CONFIG: gone.yaml: there is no such file");
     unsetenv("FIRN_CONFIG");

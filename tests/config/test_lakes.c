@@ -61,6 +61,8 @@ static void test_mistakes(void **state) {
     refuse("lakes:\n  t:\n    source: {glob: x, list: y}\n", "has both glob and list");
     refuse("lakes:\n  t:\n    source: x\n", "must be a mapping");
     refuse("lakes:\n  t:\n    batch: 0\n", "lakes.t.batch must be a whole number above 0");
+    refuse("lakes:\n  t:\n    format-version: 4\n",
+           "firn.yaml line 3: lakes.t.format-version must be 1, 2 or 3");
     refuse("lakes:\n  t:\n    retries: -1\n", "lakes.t.retries must be a whole number");
     refuse("lakes:\n  t:\n    skip-bad: maybe\n", "must be true or false");
     refuse("lakes:\n  t:\n    on-missing: overwrite\n", "error, report or delete");
