@@ -38,7 +38,8 @@ static firn_status append_wrapped(const char *text, size_t column, size_t indent
     return firn_buffer_append_byte(out, '\n', error);
 }
 
-static firn_status append_option(const firn_option *option, firn_buffer *out, firn_error *error) {
+static firn_status append_option(const firn_option *option, unsigned groups, firn_buffer *out,
+                                 firn_error *error) {
     char name[64];
     char letter[8] = "    ";
     if (option->letter != 0) snprintf(letter, sizeof letter, "-%c, ", option->letter);
@@ -50,13 +51,13 @@ static firn_status append_option(const firn_option *option, firn_buffer *out, fi
         FIRN_TRY(firn_buffer_append_byte(out, '\n', error));
         length = 0;
     }
-    return append_wrapped(option->help, (size_t)length, 32, out, error);
+    return append_wrapped(firn_option_help(option, groups), (size_t)length, 32, out, error);
 }
 
 static firn_status append_options(unsigned groups, firn_buffer *out, firn_error *error) {
     for (size_t i = 0; i < firn_option_count; i++) {
         if ((firn_option_table[i].group & groups) == 0) continue;
-        FIRN_TRY(append_option(&firn_option_table[i], out, error));
+        FIRN_TRY(append_option(&firn_option_table[i], groups, out, error));
     }
     return FIRN_OK;
 }
@@ -153,7 +154,7 @@ static void add_options(firn_report *report, firn_rows *rows, unsigned groups, c
             firn_cell_text(firn_report_format(report, "--%s", option->name)),
             firn_cell_text(letter),
             firn_cell_text(option->value),
-            firn_cell_text(option->help),
+            firn_cell_text(firn_option_help(option, groups)),
         };
         firn_rows_add(rows, cells);
     }

@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include <string.h>
+
 #define MEMBER(name) offsetof(firn_options, name)
 
 const firn_option firn_option_table[] = {
@@ -14,9 +16,7 @@ const firn_option firn_option_table[] = {
      "only rows that match, and files that may hold some, as in \"day >= '2024-02-29' and (kind in "
      "('a', 'b') or n is null)\""},
     {"deep", 0, FIRN_OPTION_FLAG, MEMBER(deep), FIRN_OPTIONS_VERIFY, NULL,
-     "verify: decode every value of every file, and look up every deleted row; audit: read "
-     "columns, "
-     "too"},
+     "decode every value of every file, and look up every deleted row"},
     {"fix", 0, FIRN_OPTION_FLAG, MEMBER(fix), FIRN_OPTIONS_AUDIT, NULL,
      "set right what manifests and properties can set right"},
     {"content-hash", 0, FIRN_OPTION_FLAG, MEMBER(content_hash), FIRN_OPTIONS_CONTENT, NULL,
@@ -25,8 +25,7 @@ const firn_option firn_option_table[] = {
      "the columns to show, in this order, members of structs as a.b; a name with a comma in it "
      "stands in \"; without it all"},
     {"limit", 0, FIRN_OPTION_COUNT, MEMBER(limit), FIRN_OPTIONS_SCAN | FIRN_OPTIONS_LAKE, "COUNT",
-     "scan: most rows to show; register, sync: most new files to add in this run, or units where "
-     "the source has units; the next run goes on"},
+     "most rows to show"},
     {"format", 0, FIRN_OPTION_TEXT, MEMBER(format), FIRN_OPTIONS_SCAN, "csv|json",
      "CSV with a line of column names, or a JSON object a line; without it csv, with --json json"},
     {"glob", 0, FIRN_OPTION_TEXT, MEMBER(glob), FIRN_OPTIONS_LAKE, "PATTERN",
@@ -38,8 +37,8 @@ const firn_option firn_option_table[] = {
      "the source is a Parquet, CSV or JSON lines file that names complete units, and how many rows "
      "each has"},
     {"base", 0, FIRN_OPTION_TEXT, MEMBER(base), FIRN_OPTIONS_LAKE, "DIR",
-     "what relative locations in lists, manifests and --unit-folder are relative to; without it "
-     "the working folder"},
+     "what relative locations that the source names are relative to; without it the working "
+     "folder"},
     {"unit-column", 0, FIRN_OPTION_TEXT, MEMBER(unit_column), FIRN_OPTIONS_SYNC, "NAME",
      "the column of the manifest with the unit; without it unit"},
     {"rows-column", 0, FIRN_OPTION_TEXT, MEMBER(rows_column), FIRN_OPTIONS_SYNC, "NAME",
@@ -54,7 +53,8 @@ const firn_option firn_option_table[] = {
      "format version of a new table, 1 to 3; without it 2"},
     {"partition", 0, FIRN_OPTION_TEXTS, MEMBER(partition), FIRN_OPTIONS_LAKE, "RULE",
      "what a key of the paths means, as in \"day: day(happened_at)\", \"tile={#}_{#}: "
-     "truncate[12](x), truncate[12](y)\", \"run: -\" (nothing); may be repeated"},
+     "truncate[12](x), truncate[12](y)\", \"region: region string\" (a column that the files lack, "
+     "with its type), \"run: -\" (nothing); may be repeated"},
     {"property", 0, FIRN_OPTION_TEXTS, MEMBER(property), FIRN_OPTIONS_LAKE, "KEY=VALUE",
      "a property of a new table; may be repeated"},
     {"batch", 0, FIRN_OPTION_COUNT, MEMBER(batch), FIRN_OPTIONS_SYNC, "COUNT",
@@ -83,10 +83,7 @@ const firn_option firn_option_table[] = {
     {"target", 0, FIRN_OPTION_BYTES, MEMBER(merge_target_bytes), FIRN_OPTIONS_MERGE, "BYTES",
      "write as many files as it takes to make each about so large; without it one"},
     {"force", 0, FIRN_OPTION_FLAG, MEMBER(force), FIRN_OPTIONS_MERGE | FIRN_OPTIONS_SYNC, NULL,
-     "parquet merge: replace files to write that are there already; sync --on-missing delete: also "
-     "where more than half of what was added from the source (ten files or more, or all of it) is "
-     "gone; sync of a table whose ledger was begun after its history was expired: what the ledger "
-     "lacks is new"},
+     "replace files to write that are there already"},
     {"compression", 0, FIRN_OPTION_TEXT, MEMBER(compression), FIRN_OPTIONS_MERGE, "CODEC[:LEVEL]",
      "zstd, snappy, gzip, brotli, lz4_raw or none, as in zstd:9; without it what most of the input "
      "has"},
@@ -136,7 +133,9 @@ const firn_option firn_option_table[] = {
     {"config", 0, FIRN_OPTION_TEXT, MEMBER(config), FIRN_OPTIONS_COMMON, "FILE",
      "a firn.yaml that goes before the ones that are found"},
     {"verbose", 'v', FIRN_OPTION_COUNTER, MEMBER(verbose), FIRN_OPTIONS_COMMON, NULL,
-     "say more on standard error; twice, still more"},
+     "say on standard error why register or sync tries a batch again; other verbs have nothing "
+     "more "
+     "to say"},
     {"no-progress", 0, FIRN_OPTION_FLAG, MEMBER(no_progress), FIRN_OPTIONS_COMMON, NULL,
      "show no progress, also where standard error is a terminal"},
     {"help", 'h', FIRN_OPTION_FLAG, MEMBER(help), FIRN_OPTIONS_COMMON, NULL,
@@ -146,3 +145,25 @@ const firn_option firn_option_table[] = {
 };
 
 const size_t firn_option_count = sizeof firn_option_table / sizeof *firn_option_table;
+
+const char *firn_option_help(const firn_option *option, unsigned groups) {
+    static const struct {
+        const char *name;
+        unsigned group;
+        const char *help;
+    } others[] = {
+        {"deep", FIRN_OPTIONS_AUDIT, "read columns, too, where footers leave something open"},
+        {"limit", FIRN_OPTIONS_LAKE,
+         "most new files to add in this run, or units where the source has units; the next run "
+         "goes on"},
+        {"force", FIRN_OPTIONS_SYNC,
+         "with --on-missing delete: also where more than half of what was added from the source "
+         "(ten files or more, or all of it) is gone; with a ledger that was begun after the "
+         "table's history was expired: what the ledger lacks is new"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        bool here = (groups & others[i].group) != 0;
+        if (here && strcmp(others[i].name, option->name) == 0) return others[i].help;
+    }
+    return option->help;
+}

@@ -93,6 +93,8 @@ typedef struct firn_option {
 
 extern const firn_option firn_option_table[];
 extern const size_t firn_option_count;
+/** What the option does for a verb that takes these sets. */
+const char *firn_option_help(const firn_option *option, unsigned groups);
 
 struct firn_invocation;
 

@@ -214,7 +214,8 @@ const firn_verb firn_verb_table[] = {
      "Changes nothing.",
      firn_command_doctor},
     {"config show", "", 0, 0, COMMON, "show the configuration, and where each value comes from",
-     "Shows the configured catalogs, their settings, and the file and line or the variable that "
+     "Shows the configured catalogs and lakes, their settings, and the file and line or the "
+     "variable that "
      "each comes from. Secrets are not shown.",
      firn_command_config_show},
     {"config validate", "[FILE]", 0, 1, COMMON, "check the configuration",

@@ -113,6 +113,22 @@ def help_in_every_form(world):
     kit.contains(done.stderr, "Usage: firn VERB", "standard error of firn alone")
 
 
+def help_speaks_of_its_verb(world):
+    """What an option does for other verbs, and options that the verb lacks, are not in its help."""
+    def text(*words):
+        return " ".join(world.firn("help", *words).stdout.split())
+    for words in (["sync"], ["register"], ["parquet", "merge"], ["scan"], ["verify"], ["audit"]):
+        for wrong in ("parquet merge: ", "scan: ", "verify: ", "register, sync: ", "audit: "):
+            kit.check(wrong not in text(*words), f"{words}: {wrong}")
+    kit.contains(text("sync"), "--force with --on-missing delete: also where")
+    kit.contains(text("parquet", "merge"), "--force replace files to write that are there already --")
+    kit.contains(text("scan"), "--limit COUNT most rows to show --")
+    kit.contains(text("register"), "--limit COUNT most new files to add in this run")
+    kit.contains(text("register"), '"region: region string" (a column that the files lack')
+    kit.check("--unit-folder" not in text("register"), "register speaks of --unit-folder")
+    kit.contains(text("config", "show"), "catalogs and lakes")
+
+
 def help_of_a_family(world):
     for word in ("parquet", "catalog", "config", "demo"):
         wanted = world.firn("help", word).stdout
@@ -143,4 +159,4 @@ def help_as_json(world):
 
 
 kit.main(help_and_manual_agree, manual_page_is_clean, bash_completion, zsh_completion,
-         help_in_every_form, help_of_a_family, help_as_json)
+         help_in_every_form, help_speaks_of_its_verb, help_of_a_family, help_as_json)
