@@ -29,7 +29,7 @@ static firn_status removes_by_policy(const firn_snapshot *snapshot, firn_arena *
     return FIRN_OK;
 }
 
-/** Without facts, as where a missing file is deleted: whatever comes back under its path is new. */
+/** Without facts of the file, as where a missing one is deleted: whatever comes back under its path is new. */
 static firn_status put_removed(const rebuilding *run, const firn_manifest_entry *entry,
                                firn_error *error) {
     const firn_snapshot *snapshot = run->snapshot;
@@ -40,6 +40,7 @@ static firn_status put_removed(const rebuilding *run, const firn_manifest_entry 
     firn_ledger_item item = {.location = firn_slice_text(entry->file.path),
                              .size = -1,
                              .modified_ns = -1,
+                             .rows = entry->file.record_count,
                              .snapshot_id = snapshot->snapshot_id,
                              .sequence_number = snapshot->sequence_number,
                              .added_ms = snapshot->timestamp_ms,

@@ -6,6 +6,7 @@
 #define FIRN_LAKE_LISTING_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/threads.h"
 #include "storage/storage.h"
 
@@ -96,6 +97,14 @@ typedef struct firn_lake_listing {
 firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_lake_source *source,
                            firn_lake_listing *out, firn_error *error);
 void firn_lake_listing_release(firn_lake_listing *listing);
+
+/**
+ * The unit in whose folder a location lies, by the source's `unit_folder`; NULL: in none. A name may hold slashes, so that several may fit: one that is a key of `known` (nullable) goes before others, then the shortest.
+ * In `arena`.
+ */
+firn_status firn_lake_unit_of(const firn_lake_source *source, const char *location,
+                              const firn_map *known, firn_arena *arena, const char **out,
+                              firn_error *error);
 
 /** Whether two locations, or folders, overlap: equal, or one below the other, however they are spelled. True where it can't be told (no location, memory is out). */
 bool firn_lake_locations_overlap(const char *a, const char *b);

@@ -207,6 +207,94 @@ static firn_status unit_folder(const firn_lake_source *source, const char *unit,
     return firn_lake_location((const char *)given->data, source->base, out, error);
 }
 
+/* --- from a location to its unit ----------------------------------------------------------------- */
+
+static firn_status key_of_location(const char *given, const char *base, char **out,
+                                   firn_error *error) {
+    firn_buffer location = firn_buffer_with_maximum(SIZE_MAX);
+    firn_status status = firn_lake_location(given, base, &location, error);
+    *out = status == FIRN_OK ? firn_location_key((const char *)location.data) : NULL;
+    firn_buffer_release(&location);
+    if (status != FIRN_OK) return status;
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}
+
+static bool lies_below(const char *key, const char *folder) {
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] == '/') length--;
+    return strncmp(key, folder, length) == 0 && key[length] == '/';
+}
+
+static firn_status is_units(const firn_lake_source *source, const char *key, const char *unit,
+                            bool *out, firn_error *error) {
+    firn_buffer given = firn_buffer_with_maximum(SIZE_MAX);
+    firn_buffer folder = firn_buffer_with_maximum(SIZE_MAX);
+    char *folder_key = NULL;
+    firn_status status = unit_folder(source, unit, &given, &folder, error);
+    *out = false;
+    if (status == FIRN_INVALID) {
+        /* No unit can be called so. */
+        if (error != NULL) firn_error_clear(error);
+        status = FIRN_OK;
+        goto out;
+    }
+    if (status != FIRN_OK) goto out;
+    folder_key = firn_location_key((const char *)folder.data);
+    if (folder_key == NULL) status = firn_fail_memory(error);
+    if (folder_key != NULL) *out = lies_below(key, folder_key);
+out:
+    firn_free(folder_key);
+    firn_buffer_release(&given);
+    firn_buffer_release(&folder);
+    return status;
+}
+
+/* `rest`: the key behind the template's fixed folders. */
+static firn_status find_name(const firn_lake_source *source, const char *key, const char *rest,
+                             const firn_map *known, firn_arena *arena, const char **out,
+                             firn_error *error) {
+    const char *template = source->unit_folder + fixed_length(source->unit_folder);
+    size_t before = (size_t)(strstr(template, PLACEHOLDER) - template);
+    if (strncmp(rest, template, before) != 0) return FIRN_OK;
+    for (size_t length = 1; rest[before + length - 1] != '\0'; length++) {
+        bool fits = false;
+        const char *unit = firn_arena_strndup(arena, rest + before, length);
+        if (unit == NULL) return firn_fail_memory(error);
+        bool is_known = known != NULL && firn_map_has_text(known, unit);
+        if (*out != NULL && !is_known) continue;
+        FIRN_TRY(is_units(source, key, unit, &fits, error));
+        if (fits) *out = unit;
+        if (fits && is_known) return FIRN_OK;
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_lake_unit_of(const firn_lake_source *source, const char *location,
+                              const firn_map *known, firn_arena *arena, const char **out,
+                              firn_error *error) {
+    char *key = firn_location_key(location);
+    char *root = NULL;
+    firn_status status = FIRN_OK;
+    *out = NULL;
+    size_t length = fixed_length(source->unit_folder);
+    const char *fixed = length == 0 ? "./" : firn_arena_strndup(arena, source->unit_folder, length);
+    if (key == NULL || fixed == NULL) {
+        status = firn_fail_memory(error);
+        goto out;
+    }
+    FIRN_CHECK(key_of_location(fixed, source->base, &root, error));
+    if (!lies_below(key, root)) goto out;
+    size_t start = strlen(root);
+    while (key[start] == '/') start++;
+    FIRN_CHECK(find_name(source, key, key + start, known, arena, out, error));
+out:
+    firn_free(key);
+    firn_free(root);
+    return status;
+}
+
+/* --- from units to their files ------------------------------------------------------------------- */
+
 static firn_status list_unit(void *context, size_t index, firn_error *error) {
     const firn_lake_manifest *manifest = context;
     const char *unit = manifest->collector->units.items[index].name;

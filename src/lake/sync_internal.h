@@ -143,13 +143,27 @@ firn_status firn_sync_update_table(firn_sync_work *work, firn_error *error);
 firn_status firn_sync_list(firn_sync_work *work, firn_error *error);
 
 /* sync_missing.c */
-/** Notes entries of the ledger that the source speaks of and has no more; `seen`: one per entry, that the listing has it. */
-firn_status firn_sync_find_missing(firn_sync_work *work, const uint8_t *seen, firn_error *error);
+/** Notes entries of the ledger that the source speaks of and has no more; `seen`: one per entry, that the listing has it, or (set here) that it is missing. */
+firn_status firn_sync_find_missing(firn_sync_work *work, uint8_t *seen, firn_error *error);
 /** Looks again, right before the commit: whether the ledger, as it is by now, has the same entry and the file is still not there. */
 firn_status firn_sync_still_missing(const firn_sync_work *work, const firn_ledger_entry *entry,
                                     bool *out, firn_error *error);
 /** Whether no other run has given up or added the file since `entry` was copied. */
 bool firn_sync_still_added(const firn_sync_work *work, const firn_ledger_entry *entry);
+
+/* sync_restore.c */
+/** Whether no listing has shown the file since the ledger was made of history: unit and time may be lacking. */
+bool firn_sync_has_history_alone(const firn_ledger_entry *entry);
+/** The entry with what the file, as it is listed, tells and history did not: unit and time. False: there was nothing to restore. Texts are the listing's and the entry's. */
+bool firn_sync_restore(const firn_sync_work *work, const firn_lake_file *file,
+                       const firn_ledger_entry *entry, firn_ledger_entry *out);
+/** Adopts the units, by their folders, of what was taken out before the ledger was made of history. */
+firn_status firn_sync_restore_removed(firn_sync_work *work, firn_error *error);
+/** Says that a ledger that is made anew lacks what this source does not list; `seen`: as firn_sync_find_missing left it. */
+void firn_sync_warn_of_history_alone(const firn_sync_work *work, const uint8_t *seen);
+bool firn_sync_has_unit_folders(const firn_sync_work *work);
+/** A set of the names of listed units; owned. */
+firn_status firn_sync_name_units(const firn_sync_work *work, firn_map **out, firn_error *error);
 
 /* sync_same.c */
 /** Notes new files as bad that are, behind symbolic links, others of the source or of the ledger. */

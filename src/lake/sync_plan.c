@@ -77,6 +77,20 @@ static firn_status check_whole(firn_sync_work *work, firn_error *error) {
                      work->display_name);
 }
 
+/* What was learnt of a file holds no more once another run has taken it out or replaced it. */
+static void drop_outdated(firn_sync_work *work) {
+    size_t kept = 0;
+    for (size_t i = 0; i < work->adopted.count; i++) {
+        const firn_ledger_entry *entry = &work->adopted.items[i];
+        const firn_ledger_entry *now = firn_ledger_find(work->ledger, entry->location);
+        bool later = now != NULL && now->snapshot_id != entry->snapshot_id &&
+                     (now->sequence_number > entry->sequence_number ||
+                      (now->sequence_number == 0 && now->added_ms > entry->added_ms));
+        if (!later) work->adopted.items[kept++] = *entry;
+    }
+    work->adopted.count = kept;
+}
+
 firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     firn_ledger_free(work->ledger);
     work->ledger = NULL;
@@ -92,6 +106,7 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     }
     FIRN_TRY(check_whole(work, error));
     FIRN_TRY(adopt_property(work, error));
+    drop_outdated(work);
     return firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error);
 }
 
@@ -173,16 +188,6 @@ static firn_status look_again(const firn_sync_work *work, const firn_lake_file *
     return FIRN_OK;
 }
 
-/* History tells neither unit nor time. */
-static firn_status adopt_known(firn_sync_work *work, const firn_lake_file *file,
-                               const firn_ledger_entry *known, firn_error *error) {
-    firn_ledger_entry entry = firn_sync_entry_of(work, file, known->rows);
-    entry.snapshot_id = known->snapshot_id;
-    entry.sequence_number = known->sequence_number;
-    entry.added_ms = known->added_ms;
-    return firn_vector_push(&work->adopted, error, entry);
-}
-
 static firn_status classify_file(firn_sync_work *work, size_t index, const firn_map *units,
                                  file_classes *classes, firn_error *error) {
     const firn_lake_file *file = &work->listing.files[index];
@@ -197,10 +202,13 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
     classes->seen[firn_ledger_position(work->ledger, entry)] = 1;
     /* Whether it is live is looked at, to be refused by name. */
     if (work->from_history && work->options->once) return FIRN_OK;
-    const char *differs = difference(work, file, entry);
+    firn_ledger_entry known;
+    bool restored = firn_sync_restore(work, file, entry, &known);
+    const char *differs = difference(work, file, &known);
     if (differs != NULL) {
         FIRN_TRY(look_again(work, &file, error));
-        differs = difference(work, file, entry);
+        restored = firn_sync_restore(work, file, entry, &known);
+        differs = difference(work, file, &known);
     }
     if (entry->removed) {
         /* Given up as it is now; once it changes again it is a new file. */
@@ -209,10 +217,13 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
         return FIRN_OK;
     }
     classes->of[index] = FIRN_SYNC_KNOWN_FILE;
-    if (differs == NULL)
-        return work->from_history ? adopt_known(work, file, entry, error) : FIRN_OK;
+    if (restored) {
+        FIRN_TRY(firn_vector_push(&work->adopted, error, known));
+        work->ledger_grew = true;
+    }
+    if (differs == NULL) return FIRN_OK;
     classes->of[index] = FIRN_SYNC_REPLACED_FILE;
-    return add_replaced(work, file, entry, differs, error);
+    return add_replaced(work, file, &known, differs, error);
 }
 
 /* --- files that are live though no ledger has them --------------------------------------------- */
@@ -340,6 +351,8 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
         goto out;
     }
     FIRN_CHECK(look_at_live(work, &classes, error));
+    FIRN_CHECK(firn_sync_restore_removed(work, error));
+    firn_sync_warn_of_history_alone(work, classes.seen);
     if (work->ledger != NULL) {
         FIRN_CHECK(
             firn_ledger_adopt(work->ledger, work->adopted.items, work->adopted.count, error));
@@ -360,6 +373,7 @@ firn_status firn_sync_classify(firn_sync_work *work, firn_error *error) {
     /* The source was listed before the ledger was read, and another run may have added files in between: they look gone. What a listing from after the ledger lacks is gone. */
     work->result->replaced.count = work->result->missing.count = 0;
     work->replaced_files.count = work->replaced_entries.count = work->missing_entries.count = 0;
+    work->adopted.count = 0; /* their texts are the listing's */
     FIRN_TRY(firn_sync_list(work, error));
     return classify(work, &again, error);
 }

@@ -74,6 +74,46 @@ def test_a_rebuilt_ledger_is_committed_once():
     shutil.rmtree(lake.folder)
 
 
+def lose_ledger(lake):
+    for segment in lakekit.ledger_segments(lake.properties()["firn.sync.ledger"], lake.location):
+        os.remove(segment)
+
+
+def test_times_of_a_ledger_that_was_made_anew():
+    """Of the same size as before: what is replaced afterwards differs from the time that was found, what was replaced before from that of the commit."""
+    lake = lake_of(4)
+    lose_ledger(lake)
+    equal(lake.sync(lake.source, "--rebuild-ledger")["replaced"], [], "replaced files")
+    lake.write("1.parquet", [{"id": 7, "name": "n7"}], SCHEMA)
+    lake.refused("sync", lake.source, words=["1.parquet", "modified since, at the same size"])
+    lake.sync(lake.source, "--on-replaced", "overwrite")
+    lake.write("2.parquet", [{"id": 8, "name": "n8"}], SCHEMA)
+    lose_ledger(lake)
+    # Though the run is refused the new ledger is kept, and doubts with it.
+    for options in (["--rebuild-ledger"], [], ["--on-replaced", "report"], []):
+        run = lake.sync(lake.source, *options, expect=0 if "report" in options else 3)
+        equal([(os.path.basename(f["file"]), f["reason"]) for f in run["replaced"]], [("2.parquet", "it was modified since, at the same size")], "replaced files")
+    lake.sync(lake.source, "--on-replaced", "overwrite")
+    equal(lake.sync(lake.source)["replaced"], [], "replaced files once it was overwritten")
+    lake.judged([{"id": n, "name": f"n{n}"} for n in (0, 3, 7, 8)])
+
+
+def test_a_list_and_what_history_alone_knows():
+    """A ledger that was made anew does not tell the files of a list from those of units: what is there is not taken for gone."""
+    lake = unit_lake({"a": 2})
+    lake.watch = False
+    lake.write("0.parquet", [{"id": 0, "name": "n0"}], SCHEMA)
+    files = os.path.join(lake.folder, "list.txt")
+    with open(files, "w", encoding="utf-8") as file:
+        file.write(lake.path("0.parquet") + "\n")
+    lake.sync("--from", files)
+    lose_ledger(lake)
+    run = lake.sync("--from", files, "--rebuild-ledger", "--on-missing", "delete", "--force")
+    equal((run["missing"], len(lake.live())), ([], 3), "missing and live files")
+    os.remove(lake.path("tile=a/2.parquet"))
+    lake.refused("sync", "--from", files, words=["gone now", "2.parquet"])
+
+
 def test_what_another_run_adds_meanwhile_is_not_missing():
     """A file arrives and another run adds it, before each of our calls: our listing may be older than the ledger, and the file is there all the same."""
     for policy in ("delete", "error"):

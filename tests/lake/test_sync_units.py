@@ -162,6 +162,85 @@ def test_units_of_a_ledger_that_was_made_anew():
     lake.stops("unit d: its files have 1 rows, the manifest says 2")
 
 
+def lose_ledger(lake):
+    for segment in lakekit.ledger_segments(lake.properties()[lakekit.LEDGER], lake.location):
+        os.remove(segment)
+
+
+def test_units_are_restored():
+    """A ledger that was made anew knows by the manifest which unit a file is of: what goes afterwards is missed as ever."""
+    lake = Units(a=[1, 2], b=[1], c=[1, 2])
+    lose_ledger(lake)
+    lake.follow("--rebuild-ledger")
+    lake.drop("a", 2)
+    lake.stops("added before and gone now", "2.parquet")
+    run = lake.follow("--on-missing", "delete")
+    equal((run.names("missing"), run["missing"][0]["unit"], run["changed_units"]), (["2.parquet"], "a", []), "missing, its unit, changed units")
+    lake.has("a/1", "b/1", "c/1", "c/2")
+    lake.count(a=2, b=1, c=3)
+    lake.stops("unit a was added with 3 rows (2 of them in files that are gone), the manifest says 2")
+    # A unit that leaves the manifest, its files being there still or not.
+    lake.drop("c", 1)
+    lake.count(a=3, b=1)
+    lake.follow("--on-missing", "delete")
+    lake.has("a/1", "b/1")
+
+
+def test_files_that_were_gone_before_the_ledger_was_made_anew():
+    """No listing shows them; they lie in the folder of a unit, be it in the manifest or not, and the table can't be read with them."""
+    for listed in (True, False):
+        lake = Units(**{"a": [1, 2], "b": [1], "p/q": [1, 2]})
+        lose_ledger(lake)
+        for unit in ("a", "p/q"):
+            lake.drop(unit, 2)
+        counts = {"a": 3, "b": 1, "p/q": 3} if listed else {"b": 1}
+        lake.count(**counts)
+        run = lake.follow("--rebuild-ledger", expect=3)  # the new ledger is kept
+        run.says("2 files added before and gone now", "2.parquet")
+        if listed:
+            equal(sorted(f["unit"] for f in run["missing"]), ["a", "p/q"], "units of missing files")
+        run = lake.follow("--on-missing", "delete")
+        equal((run.names("missing"), run["changed_units"]), (["2.parquet"] * 2, []), "missing files, changed units")
+        lake.has("a/1", "b/1", "q/1")
+        equal(lake.follow()["changed_units"], [], "changed units afterwards")
+
+
+def test_a_ledger_made_anew_says_what_it_does_not_know():
+    lake = Units(a=[1], b=[1])
+    lose_ledger(lake)
+    lake.count(a=1)
+    run = lake.follow("--rebuild-ledger")
+    run.says("1 file that the source does not list", "tile=b/1.parquet", "no unit and no time")
+    # It may be another source's: as long as it is there, it stays.
+    lake.follow("--on-missing", "delete", "--force")
+    lake.has("a/1", "b/1")
+    lake.count(a=1, b=1)
+    lake.follow()
+    lake.count(a=1)
+    lake.stops("added before and gone now", "tile=b/1.parquet")
+
+
+def test_files_of_a_manifest_that_names_each():
+    lake = Units(a=[1, 2], b=[1])
+    by_path = os.path.join(lake.folder, "files.csv")
+
+    def name(*files):
+        with open(by_path, "w", encoding="utf-8") as file:
+            file.write("unit,rows,path\n" + "".join(f"{unit},{number},tile={unit}/{number}.parquet\n" for unit, number in files))
+
+    lake.arguments = lambda: ["--manifest", by_path, "--base", lake.source, *lake.more]
+    name(("a", 1), ("a", 2), ("b", 1))
+    lose_ledger(lake)
+    lake.follow("--rebuild-ledger")
+    lake.drop("a", 2)
+    name(("a", 1), ("b", 1))
+    lake.stops("added before and gone now", "2.parquet")
+    lose_ledger(lake)
+    lake.follow("--rebuild-ledger", expect=3).says("added before and gone now", "2.parquet")
+    lake.follow("--on-missing", "delete")
+    lake.has("a/1", "b/1")
+
+
 def test_units_after_an_overwritten_file():
     lake = Units(a=[1, 2])
     lake.put("a", 2, rows=5)
