@@ -179,7 +179,8 @@ firn_status firn_command_parquet_merge(firn_invocation *invocation, firn_error *
     if (given->output == NULL) {
         FIRN_CHECK(firn_fail(error, FIRN_INVALID, "parquet merge needs a file to write: -o FILE"));
     }
-    FIRN_CHECK(firn_merge_outputs_init(&outputs, invocation->storage, given->output,
+    FIRN_CHECK(firn_merge_outputs_init(&outputs, invocation->storage, given->arguments,
+                                       given->argument_count, given->output,
                                        given->merge_target_bytes > 0, given->force, error));
     const firn_parquet_merge_inputs inputs = {
         .count = given->argument_count,

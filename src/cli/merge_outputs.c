@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -40,19 +41,45 @@ static firn_status check_free(const firn_merge_outputs *outputs, const char *loc
     return firn_fail(error, FIRN_EXISTS, "%s is there already; %s", location, hint);
 }
 
+/* By whatever name or link: the same file. */
+static firn_status check_inputs(const firn_merge_outputs *outputs, const char *location,
+                                firn_error *error) {
+    const char *path = NULL;
+    struct stat there, input;
+    FIRN_TRY(firn_local_path(location, &path, error));
+    if (stat(path, &there) != 0) return FIRN_OK;
+    for (size_t i = 0; i < outputs->input_count; i++) {
+        if (firn_local_path(outputs->inputs[i], &path, NULL) != FIRN_OK) continue;
+        if (stat(path, &input) != 0) continue;
+        if (input.st_dev != there.st_dev || input.st_ino != there.st_ino) continue;
+        return firn_fail(error, FIRN_INVALID,
+                         "%s is one of the inputs, which stay as they are; name another file",
+                         location);
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_name(const firn_merge_outputs *outputs, size_t index, firn_error *error) {
     char *name = name_of(outputs, index);
     if (name == NULL) return firn_fail_memory(error);
-    firn_status status = check_free(outputs, name, outputs->force, "--force replaces it", error);
+    firn_status status = check_inputs(outputs, name, error);
+    if (status == FIRN_OK) {
+        status = check_free(outputs, name, outputs->force, "--force replaces it", error);
+    }
     firn_free(name);
     return status;
 }
 
 firn_status firn_merge_outputs_init(firn_merge_outputs *outputs, firn_storage *storage,
+                                    const char *const *inputs, size_t input_count,
                                     const char *location, bool numbered, bool force,
                                     firn_error *error) {
-    *outputs = (firn_merge_outputs){
-        .storage = storage, .location = location, .numbered = numbered, .force = force};
+    *outputs = (firn_merge_outputs){.storage = storage,
+                                    .location = location,
+                                    .numbered = numbered,
+                                    .force = force,
+                                    .inputs = inputs,
+                                    .input_count = input_count};
     return check_name(outputs, 0, error);
 }
 

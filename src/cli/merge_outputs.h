@@ -18,15 +18,21 @@ typedef struct firn_merge_output {
 
 typedef struct firn_merge_outputs {
     firn_storage *storage;
-    const char *location; /**< as given */
-    bool numbered;        /**< OUT.parquet stands for OUT-00001.parquet … */
-    bool force;           /**< what is there is replaced */
+    const char *location;      /**< as given */
+    bool numbered;             /**< OUT.parquet stands for OUT-00001.parquet … */
+    bool force;                /**< what is there is replaced */
+    const char *const *inputs; /**< borrowed: none of them is written to */
+    size_t input_count;
     firn_storage_writer *writer;
     FIRN_VECTOR(firn_merge_output) items;
 } firn_merge_outputs;
 
-/** Refuses (EXISTS, INVALID) before anything is read. `location` is borrowed. Release also on failure. */
+/**
+ * Refuses (EXISTS; INVALID, also where a file to write is one of the inputs) before anything is read. Texts are borrowed.
+ * Release also on failure.
+ */
 firn_status firn_merge_outputs_init(firn_merge_outputs *outputs, firn_storage *storage,
+                                    const char *const *inputs, size_t input_count,
                                     const char *location, bool numbered, bool force,
                                     firn_error *error);
 /** Removes what did not get its name. */

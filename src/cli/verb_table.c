@@ -202,10 +202,10 @@ const firn_verb firn_verb_table[] = {
      "every file has one, else by name. A field that a file lacks is null; int and long, float and "
      "double, and decimals of one scale meet in the wider type; anything else that differs is "
      "refused by name.\n\n"
-     "The file that -o names appears when it is complete. One that is there is replaced only with "
-     "--force. With --target several files of about one size are written, OUT-00001.parquet and so "
-     "on where -o names OUT.parquet, and appear when all are complete. The inputs stay as they "
-     "are.",
+     "The file that -o names appears when it is complete; folders that it lacks are made. One that "
+     "is there is replaced only with --force, and never where it is one of the inputs. With "
+     "--target several files of about one size are written, OUT-00001.parquet and so on where -o "
+     "names OUT.parquet, and appear when all are complete. The inputs stay as they are.",
      firn_command_parquet_merge},
     {"doctor", "[TABLE]", 0, 1, COMMON | CATALOG,
      "show what this build can do, and check a catalog or a table",

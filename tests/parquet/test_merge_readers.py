@@ -397,6 +397,25 @@ def test_interrupt(folder):
         assert not os.path.exists(out_folder) or os.listdir(out_folder) == [], os.listdir(out_folder)
 
 
+def test_inputs_stay_as_they_are(folder):
+    """A file to write that is one of the inputs, by whatever link, is refused, also with --force."""
+    a, b, c, numbered, soft, hard = (f"{folder}/{name}.parquet" for name in ("a", "b", "c", "n-00001", "soft", "hard"))
+    for path, values in ((a, [1, 2]), (b, [3]), (numbered, [4])):
+        pq.write_table(pa.table({"x": values}), path)
+    os.symlink(a, soft)
+    os.link(a, hard)
+    words = "is one of the inputs, which stay as they are; name another file"
+    for output in (a, f"{folder}/./a.parquet", f"file://{a}", soft, hard, b):
+        for options in ((), ("--force",)):
+            assert words in firn("parquet", "merge", a, b, "-o", output, *options, expect=2).stderr
+    several = ("-o", f"{folder}/n.parquet", "--target", "1MB", "--force")
+    assert f"n-00001.parquet {words}" in firn("parquet", "merge", a, numbered, *several, expect=2).stderr
+    assert pq.read_table(a).to_pydict() == {"x": [1, 2]}
+    for options in ((), ("--force",)):
+        merge(c, a, b, options=options)
+        assert pq.read_table(c).to_pydict() == {"x": [1, 2, 3]}
+
+
 def main():
     failed = 0
     for name, test in list(globals().items()):
