@@ -40,16 +40,6 @@ static void hold_standard_descriptors(void) {
     if (descriptor > STDERR_FILENO) close(descriptor);
 }
 
-/* Control characters in a message (names come from tables) must not reach a terminal. */
-static void print_error_line(const char *message) {
-    char line[FIRN_ERROR_MESSAGE_SIZE + 16];
-    snprintf(line, sizeof line, "firn: %s", message);
-    for (char *c = line; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = '?';
-    }
-    fprintf(stderr, "%s\n", line);
-}
-
 /* The error document of --json; its own failures are not worth a further message. */
 static void print_error_document(const char *verb, firn_status status, const firn_error *error) {
     firn_report *report = NULL;
@@ -73,7 +63,7 @@ static void print_error_document(const char *verb, firn_status status, const fir
 static int fail(const char *verb, bool json, firn_status status, firn_error *error) {
     if (error->message[0] == '\0') firn_fail(error, status, "%s", firn_status_text(status));
     if (json) print_error_document(verb, status, error);
-    print_error_line(error->message);
+    firn_print_error_line(error->message);
     return firn_exit_code(status);
 }
 
@@ -89,7 +79,7 @@ static int fail_printing(const firn_invocation *invocation, firn_status status, 
     if (invocation->done != NULL) {
         firn_error_wrap(error, status, "%s, but the report is not complete", invocation->done);
     }
-    print_error_line(error->message);
+    firn_print_error_line(error->message);
     return invocation->done == NULL ? firn_exit_code(status) : FIRN_EXIT_FAILURE;
 }
 
@@ -97,7 +87,7 @@ static int fail_printing(const firn_invocation *invocation, firn_status status, 
 static int fail_telling(const firn_invocation *invocation, firn_status status, firn_error *error) {
     firn_error second;
     firn_error_clear(&second);
-    if (print_report(invocation, &second) != FIRN_OK) print_error_line(second.message);
+    if (print_report(invocation, &second) != FIRN_OK) firn_print_error_line(second.message);
     return fail(invocation->verb->name, false, status, error);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/lake_report.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "lake/sync.h"
 
@@ -353,6 +354,7 @@ static firn_status run_all(firn_invocation *invocation, firn_error *error) {
             if (error != NULL) *error = failure;
             return status;
         }
+        if (status != FIRN_OK) firn_print_error_line(failure.message);
         if (status != FIRN_OK) tell_failure(invocation, section, lake->table, status, &failure);
         invocation->exit_code = i == 0 ? exit_code : worse(invocation->exit_code, exit_code);
     }

@@ -214,7 +214,7 @@ static void add_files(firn_section *root, const firn_sync_result *result, bool p
 }
 
 static void add_sums(firn_section *root, const firn_sync_result *result, bool preview) {
-    bool any = result->files_added > 0;
+    bool any = result->files_added > 0 || result->rows_added > 0;
     bool expected = result->rows_expected >= 0;
     firn_section_add(root, "rows_added", any ? (preview ? "rows to add" : "rows added") : NULL,
                      firn_cell_count(result->rows_added));
@@ -222,7 +222,8 @@ static void add_sums(firn_section *root, const firn_sync_result *result, bool pr
                      expected ? firn_cell_count(result->rows_expected) : firn_cell_null());
     firn_section_add(root, "bytes_added", any ? "size" : NULL,
                      firn_cell_bytes(result->bytes_added));
-    firn_section_add(root, "partitions", any ? "partitions" : NULL, counted(result->partitions));
+    firn_section_add(root, "partitions", result->partitions > 0 ? "partitions" : NULL,
+                     counted(result->partitions));
 }
 
 static void add_proofs(firn_section *root, const firn_sync_result *result) {
@@ -326,7 +327,10 @@ static void add_closing(firn_section *root, const firn_sync_result *result, bool
                         firn_status status) {
     firn_section_line(root, "%s", "");
     if (status == FIRN_OK && is_nothing(result)) {
-        firn_section_line(root, "Nothing to do.");
+        bool empty = result->told_apart && result->files_listed == 0 && result->location == NULL;
+        firn_section_line(root, empty ? "The source has no files, and the table is not there: "
+                                        "nothing to do."
+                                      : "Nothing to do.");
     } else if (status == FIRN_OK && preview) {
         firn_section_line(root, "Nothing was changed. Add --yes to do it.");
     }

@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,4 +36,13 @@ firn_status firn_print(const char *text, firn_error *error) {
 firn_status firn_close_output(firn_error *error) {
     if (close(STDOUT_FILENO) == 0 || errno == EBADF) return FIRN_OK;
     return firn_fail_errno(error, FIRN_IO, errno, "standard output can't be written");
+}
+
+void firn_print_error_line(const char *message) {
+    char line[FIRN_ERROR_MESSAGE_SIZE + 16];
+    snprintf(line, sizeof line, "firn: %s", message);
+    for (char *c = line; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = '?';
+    }
+    fprintf(stderr, "%s\n", line);
 }

@@ -12,5 +12,7 @@ firn_status firn_print(const char *text, firn_error *error);
 
 /** Closes standard output: some file systems report a full disk only now. */
 firn_status firn_close_output(firn_error *error);
+/** "firn: MESSAGE" on standard error. Control characters (names come from tables) don't reach a terminal. */
+void firn_print_error_line(const char *message);
 
 #endif

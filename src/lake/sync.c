@@ -97,6 +97,10 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
                                   error));
     FIRN_TRY(firn_sync_list(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
+    if (work->table == NULL && work->listing.file_count == 0) {
+        firn_log_warning("table %s: the source has no files, and the table is not there",
+                         work->display_name);
+    }
     FIRN_TRY(firn_sync_load_ledger(work, error));
     if (work->ledger != NULL) {
         work->result->files_rolled_back = firn_ledger_rolled_back(work->ledger);

@@ -60,7 +60,8 @@ typedef struct firn_sync_finding {
     const char *unit; /**< NULL: none */
     const char
         *reason; /**< why it is bad; replaced: what differs; NULL where there is nothing to say */
-    const char *done; /**< "reported", "overwritten", "deleted", "left out"; NULL: nothing */
+    const char *
+        done; /**< "reported", "overwritten", "deleted" (a preview: "would be …"), "left out"; NULL: nothing */
     /** Retained snapshots that name the file, of replaced and missing ones: how many, and the ids of the first FIRN_SYNC_SNAPSHOTS. */
     size_t snapshots;
     const int64_t *snapshot_ids;

@@ -391,12 +391,17 @@ firn_status firn_sync_apply_policies(firn_sync_work *work, firn_error *error) {
         FIRN_TRY(step(work, &wanted, error));
     }
     for (size_t i = work->first_overwrite; i < work->file_count; i++) {
-        if (work->facts[i].state == FIRN_SYNC_PENDING) work->facts[i].state = FIRN_SYNC_DONE;
+        if (work->facts[i].state != FIRN_SYNC_PENDING) continue;
+        work->facts[i].state = FIRN_SYNC_DONE;
+        result->rows_added += work->facts[i].rows;
+        result->bytes_added += work->files[i].size;
     }
+    const char *deleted = work->acts ? "deleted" : "would be deleted";
+    const char *overwritten = work->acts ? "overwritten" : "would be overwritten";
     if (wanted.replaced) {
         set_done(result->replaced.items, result->replaced.count,
-                 replaced == FIRN_LAKE_OVERWRITE ? "overwritten" : "deleted");
+                 replaced == FIRN_LAKE_OVERWRITE ? overwritten : deleted);
     }
-    if (wanted.missing) set_done(result->missing.items, result->missing.count, "deleted");
+    if (wanted.missing) set_done(result->missing.items, result->missing.count, deleted);
     return FIRN_OK;
 }

@@ -234,6 +234,35 @@ def test_replaced_and_missing_at_once():
     lake.judged([{"id": 1, "name": "a longer name than before"}, {"id": 2, "name": "n2"}])
 
 
+def test_a_preview_says_what_would_be_done():
+    lake = lake_of(3)
+    os.remove(lake.path("0.parquet"))
+    lake.write("1.parquet", [{"id": 1, "name": "again"}] * 201, SCHEMA)
+    policies = ["--on-replaced", "overwrite", "--on-missing", "delete"]
+    for preview in (["--dry-run"], []):
+        would = "would be " if preview else ""
+        run = lake.sync(lake.source, *policies, *preview)
+        equal([f["done"] for f in run["replaced"] + run["missing"]], [would + "overwritten", would + "deleted"], "what is done")
+        equal((run["rows_added"], run["bytes_added"]), (201, os.path.getsize(lake.path("1.parquet"))), "rows and bytes")
+    equal([commit["rows"] for commit in run["commits"]], [201], "rows of commits")
+
+
+def test_a_source_without_files_and_no_table():
+    lake = lakekit.Lake()
+    run = lake.run("sync", lake.name, "--glob", lake.path("nope/*.parquet"), "--catalog", lake.database, "--location", lake.location)
+    check("has no files" in run.error and "has no files" in run.text, "the report and a warning say so")
+
+
+def test_failures_of_several_tables_on_standard_error():
+    lake = lake_of(1)
+    configuration = os.path.join(lake.folder, "firn.yaml")
+    with open(configuration, "w", encoding="utf-8") as file:
+        file.write(f"catalogs:\n  c:\n    type: sql\n    uri: sqlite:///{lake.database}\nlakes:\n  lake.u:\n    catalog: c\n    source:\n"
+                   f"      folder: {lake.folder}/nowhere\n    location: {lake.folder}/u\n")
+    run = lake.run("sync", "--config", configuration, expect=1)
+    check("firn: " in run.error and "nowhere" in run.error, f"standard error: {run.error} {run.text}")
+
+
 def test_broken_manifests_end_alike():
     """Whatever kind of file it is: what the manifest says is wrong, exit code 3."""
     lake = lakekit.Lake()
