@@ -113,6 +113,16 @@ static firn_status load_folder(firn_directory_catalog *catalog, firn_table_point
     return FIRN_OK;
 }
 
+static bool has_metadata_ending(const char *path) {
+    return firn_is_metadata_file_name(firn_location_file_name(path));
+}
+
+/* The file was named by whoever asked, and may be anything. */
+static firn_status explain_argument(const char *path, firn_status status, firn_error *error) {
+    if (status != FIRN_CORRUPT || has_metadata_ending(path)) return status;
+    return firn_error_wrap(error, status, "%s is no table metadata", path);
+}
+
 static firn_status directory_load(void *implementation, firn_table_name name,
                                   firn_table_pointer *out, firn_error *error) {
     (void)name;
@@ -124,7 +134,7 @@ static firn_status directory_load(void *implementation, firn_table_name name,
     firn_status status = firn_metadata_file_read(catalog->storage, catalog->path, &metadata, error);
     if (status != FIRN_OK) {
         firn_free(location);
-        return status;
+        return explain_argument(catalog->path, status, error);
     }
     *out = (firn_table_pointer){.metadata_location = location, .metadata = metadata};
     return FIRN_OK;
@@ -196,10 +206,6 @@ static void directory_free(void *implementation) {
     firn_free(catalog->folder);
     firn_free(catalog->description);
     firn_free(catalog);
-}
-
-static bool has_metadata_ending(const char *path) {
-    return firn_is_metadata_file_name(firn_location_file_name(path));
 }
 
 /* A path names a metadata file if a file is there, or if it is spelled like one; else a table's

@@ -88,14 +88,14 @@ static firn_status fail_missing(firn_storage *storage, const char *location, fir
     firn_status status = firn_storage_list(storage, folder, note_candidate, &found, NULL);
     if (status != FIRN_OK || found.count == 0) {
         status = firn_fail(error, FIRN_NOT_FOUND,
-                           "the table's current metadata file %s is missing, and its folder holds "
-                           "no other; restore the file, nothing was changed",
+                           "there is no metadata file %s, and its folder holds no other; where a "
+                           "catalog names it restore it, nothing was changed",
                            location);
     } else {
         const char *const *names = (const char *const *)found.names;
         status = firn_fail(error, FIRN_NOT_FOUND,
-                           "the table's current metadata file %s is missing; its folder holds %zu "
-                           "other metadata files, the newest: %s%s%s%s%s",
+                           "there is no metadata file %s; its folder holds %zu other metadata "
+                           "files, the newest: %s%s%s%s%s",
                            location, found.count, names[0], names[1] == NULL ? "" : ", ",
                            names[1] == NULL ? "" : names[1], names[2] == NULL ? "" : ", ",
                            names[2] == NULL ? "" : names[2]);

@@ -95,12 +95,18 @@ static firn_status find_table(const firn_sql_catalog *catalog, firn_table_name n
     char text[FIRN_SQL_NAME_SIZE];
     FIRN_TRY(firn_sql_read_row(catalog, FIRN_SQL_READ, name, row, error));
     if (row->found && row->is_table && row->metadata_location != NULL) return FIRN_OK;
-    firn_status status = firn_fail(error, FIRN_NOT_FOUND, "%s: %s %s%s", catalog->description,
-                                   row->found && !row->is_table ? "a view, not a table, is named"
-                                   : row->found                 ? "no metadata file is recorded for"
-                                                                : "there is no table",
-                                   firn_sql_name(name, text),
-                                   row->found ? "" : "; 'firn tables' lists what there is");
+    firn_status status =
+        firn_fail(error, FIRN_NOT_FOUND, "%s: %s %s", catalog->description,
+                  row->found && !row->is_table ? "a view, not a table, is named"
+                                               : "no metadata file is recorded for",
+                  firn_sql_name(name, text));
+    if (!row->found) {
+        firn_fail(
+            error, FIRN_NOT_FOUND,
+            "%s: there is no table %s; 'firn tables --catalog %s --catalog-name %s' lists what "
+            "there is",
+            catalog->description, firn_sql_name(name, text), catalog->path, catalog->name);
+    }
     firn_sql_row_release(row);
     return status;
 }
@@ -300,8 +306,14 @@ static firn_status check_makeable(const char *path, firn_error *error) {
     char *folder = firn_strndup(path, firn_location_folder_length(path) + 1);
     if (folder == NULL) return firn_fail_memory(error);
     int code = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    firn_status status = FIRN_OK;
+    if (code == ENOENT) {
+        status =
+            firn_fail(error, FIRN_IO,
+                      "%s can't be created: the folder %s is missing; make it first", path, folder);
+    }
     firn_free(folder);
-    if (code == 0) return FIRN_OK;
+    if (code == 0 || status != FIRN_OK) return status;
     return firn_fail_errno(error, FIRN_IO, code, "%s can't be created", path);
 }
 

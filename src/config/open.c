@@ -136,31 +136,45 @@ static firn_status open_configured(const firn_catalog_config *catalog, const ope
     return firn_error_wrap(error, status, "catalog \"%s\"", catalog->name);
 }
 
-/* What doesn't fit when memory is out is cut off. */
+/* Names for messages, "none" where there are none; what doesn't fit, also when memory is out, is cut off. */
+static void append_name(firn_buffer *names, const char *name) {
+    (void)firn_buffer_printf(names, NULL, "%s%s", names->size == 0 ? "" : ", ", name);
+}
+
+static int shown(const firn_buffer *names, const char **text) {
+    *text = names->size == 0 ? "none" : (const char *)names->data;
+    return names->size == 0 ? 4 : (int)names->size;
+}
+
 firn_status firn_config_fail_unknown(const firn_config *config, const char *where,
                                      const char *argument, firn_error *error) {
-    firn_buffer names = firn_buffer_with_maximum(512);
+    firn_buffer names = firn_buffer_with_maximum(300);
+    firn_buffer lakes = firn_buffer_with_maximum(300);
+    const char *known = NULL;
+    const char *tables = NULL;
     for (size_t i = 0; i < config->catalogs.count; i++) {
-        const char *name = config->catalogs.items[i]->view.name;
-        if (firn_buffer_printf(&names, NULL, "%s%s", i == 0 ? "" : ", ", name) != FIRN_OK) break;
+        append_name(&names, config->catalogs.items[i]->view.name);
     }
-    const char *known = names.size == 0 ? "none" : (const char *)names.data;
-    int length = names.size == 0 ? 4 : (int)names.size;
-    firn_status status = FIRN_OK;
+    for (size_t i = 0; i < config->lakes.count; i++) {
+        append_name(&lakes, config->lakes.items[i]->view.table);
+    }
+    int length = shown(&names, &known);
+    int lakes_length = shown(&lakes, &tables);
     if (argument == NULL) {
-        status =
-            firn_fail(error, FIRN_INVALID,
-                      "no catalog named \"default\" is configured (configured: %.*s); name one "
-                      "with --catalog, as a configured name or an SQLite file",
-                      length, known);
+        bool none = config->lakes.count == 0;
+        firn_fail(error, FIRN_INVALID,
+                  "no catalog named \"default\" is configured (configured: %.*s%s%.*s); name one "
+                  "with --catalog, as a configured name or an SQLite file",
+                  length, known, none ? "" : "; tables under lakes: ", none ? 0 : lakes_length,
+                  tables);
     } else {
-        status = firn_fail(error, FIRN_INVALID,
-                           "%s %s: neither a configured catalog (configured: %.*s) nor an SQLite "
-                           "file",
-                           where, argument, length, known);
+        firn_fail(error, FIRN_INVALID,
+                  "%s %s: neither a configured catalog (configured: %.*s) nor an SQLite file",
+                  where, argument, length, known);
     }
     firn_buffer_release(&names);
-    return status;
+    firn_buffer_release(&lakes);
+    return FIRN_INVALID;
 }
 
 /* Names of files that a flag may make without a slash in them. */

@@ -228,11 +228,27 @@ static const char *calendar_form(firn_type_kind kind) {
     }
 }
 
+/* "2024-13-01": spelled like a date, and none. */
+static bool is_no_date(const char *text) {
+    static const char form[] = "0000-00-00";
+    int64_t days = 0;
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        bool fits = form[i] == '-' ? text[i] == '-' : text[i] >= '0' && text[i] <= '9';
+        if (!fits) return false;
+    }
+    return !firn_parse_date(&text, &days);
+}
+
 static firn_status calendar_literal(const firn_literal *literal, const char *name,
                                     const firn_type *type, firn_converted_literal *out,
                                     firn_error *error) {
     firn_int128 number = 0;
     if (literal->kind != FIRN_LITERAL_TEXT || !parse_calendar(type, literal->text, &number)) {
+        if (literal->kind == FIRN_LITERAL_TEXT && type->kind != FIRN_TYPE_TIME &&
+            is_no_date(literal->text)) {
+            return firn_fail(error, FIRN_INVALID, FIRN_FILTER_AT "column %s: %.10s is no date",
+                             literal->position, name, literal->text);
+        }
         return refuse(literal, name, type, calendar_form(type->kind), error);
     }
     (void)set_discrete(type->kind, number, &out->value, &out->beyond);

@@ -222,7 +222,7 @@ static void test_missing_metadata(void **state) {
                 "no other");
     check_fails(firn_catalog_register(catalog, (firn_table_name){"a", "b"}, base.metadata_location,
                                       &f->error),
-                FIRN_NOT_FOUND, &f->error, "missing");
+                FIRN_NOT_FOUND, &f->error, "there is no metadata file");
     firn_table_pointer_release(&base);
     firn_table_pointer_release(&next);
     firn_catalog_close(catalog);

@@ -24,7 +24,12 @@ def default_catalog(world):
     world.write("firn.yaml", f"catalogs:\n  default:\n    type: sql\n    uri: sqlite:///{path}\n")
     kit.equal(names(world), ["ns.one"], "tables of the default catalog")
     kit.equal(world.json("describe", "ns.one")["table"], "ns.one", "table")
-    world.fails(1, "ns.two", "describe", "ns.two")
+    # The hint works as it is written.
+    hint = world.fails(1, "ns.two", "describe", "ns.two")["message"].split("'")[-2]
+    kit.equal(hint, f"firn tables --catalog {path} --catalog-name default", "hint")
+    kit.equal(names(world, *hint.split()[2:]), ["ns.one"], "tables by the hint")
+    world.write("firn.yaml", "catalogs: {}\nlakes:\n  weather.obs: {catalog: a.db, source: {folder: /x}}\n")
+    world.fails(2, "(configured: none; tables under lakes: weather.obs)", "scan", "weather.nope")
 
 
 def precedence(world):
@@ -101,7 +106,7 @@ def a_configured_file_is_made(world):
     rows = sqlite3.connect(world.path("work", "lake.db")).execute("SELECT catalog_name, table_name FROM iceberg_tables").fetchall()
     kit.equal(rows, [("lake", "b")], "rows")
     kit.equal(world.json("catalog", "register", "a.c", folder, "--catalog", "lake")["makes_catalog"], False, "makes_catalog")
-    world.fails(1, "no/such/folder.db can't be created", "catalog", "register", "a.b", folder, "--catalog", "gone", "--yes")
+    world.fails(1, f"no/such/folder.db can't be created: the folder {world.work}/no/such/ is missing; make it first", "catalog", "register", "a.b", folder, "--catalog", "gone", "--yes")
     # What a run that failed long ago left: a file without tables.
     open(world.path("work", "empty.db"), "wb").close()
     world.firn("catalog", "register", "a.b", folder, "--catalog", "empty.db", "--yes")

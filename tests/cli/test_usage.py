@@ -109,7 +109,11 @@ def paths_and_names(world):
     for path in (table, table + "/", "./t", "t/", metadata, "t/metadata/v1.metadata.json",
                  "file://" + table, "file:" + table):
         kit.equal(world.json("describe", path)["table_uuid"], "9c12d441-03fe-4693-9a96-a0705ddf69c1", path)
-    world.fails(1, "v9.metadata.json", "describe", "v9.metadata.json")
+    missing = "there is no metadata file v9.metadata.json, and its folder holds no other; where a catalog names it restore it"
+    world.fails(1, missing, "describe", "v9.metadata.json")
+    world.fails(1, missing, "catalog", "register", "a.b", "v9.metadata.json", "--catalog", "x.db")
+    world.write("some.yaml", "a: b\n")
+    world.fails(1, "some.yaml is no table metadata: ", "scan", "./some.yaml")
     world.fails(1, "nowhere", "describe", "./nowhere")
     for path in ("/dev/null", "/dev/null/", "/dev/null/x"):
         world.fails(1, f"there is no table: {path.rstrip('/')} is no folder", "describe", path)
