@@ -27,6 +27,9 @@ bool firn_table_argument_is_path(const char *argument);
 firn_status firn_table_name_parse(const char *argument, char *namespace_room, firn_table_name *out,
                                   firn_error *error);
 
+/** INVALID for a new name of a catalog without a namespace: PyIceberg, for one, opens no such table. Paths are good. */
+firn_status firn_table_name_check_new(firn_table_name name, firn_error *error);
+
 /** The current metadata of a table as its catalog sees it. */
 typedef struct firn_table_pointer {
     char *metadata_location;       /**< owned */

@@ -36,3 +36,12 @@ firn_status firn_table_name_parse(const char *argument, char *namespace_room, fi
     out->name = dot == NULL ? argument : dot + 1;
     return FIRN_OK;
 }
+
+firn_status firn_table_name_check_new(firn_table_name name, firn_error *error) {
+    bool bare = name.namespace_name == NULL || name.namespace_name[0] == '\0';
+    if (!bare || firn_table_argument_is_path(name.name)) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "\"%s\" has no namespace, and other programs can't open such a table; name it "
+                     "namespace.table",
+                     name.name);
+}

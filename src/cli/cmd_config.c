@@ -88,6 +88,7 @@ static firn_status check_table(const firn_lake_config *lake, firn_error *error) 
     firn_table_name name;
     if (firn_table_argument_is_path(lake->table)) return FIRN_OK;
     firn_status status = firn_table_name_parse(lake->table, namespace_name, &name, error);
+    if (status == FIRN_OK) status = firn_table_name_check_new(name, error);
     return firn_error_wrap(error, status, "%s: lakes", lake->source);
 }
 

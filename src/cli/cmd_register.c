@@ -33,7 +33,7 @@ firn_status firn_registration_check_name(firn_invocation *invocation, firn_table
     char *location = NULL;
     *dangling = NULL;
     FIRN_TRY(firn_catalog_find(invocation->catalog, name, &found, &location, error));
-    if (!found) return FIRN_OK;
+    if (!found) return firn_table_name_check_new(name, error);
     if (location != NULL) {
         const char *kept = firn_report_copy(invocation->report, location);
         firn_free(location);

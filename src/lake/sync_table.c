@@ -55,7 +55,7 @@ static firn_status check_new_name(const firn_sync_work *work, firn_error *error)
                          "\"%s\" is no name for a new table: it holds a control character, %d",
                          work->display_name, *c);
     }
-    return FIRN_OK;
+    return firn_table_name_check_new(work->name, error);
 }
 
 firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {

@@ -257,6 +257,27 @@ def test_a_configured_catalog_that_is_not_there_yet():
     equal(other.by_pyiceberg(), other.oracle(), "rows by PyIceberg")
 
 
+def test_a_new_table_of_a_catalog_needs_a_namespace():
+    """PyIceberg opens no table without one: neither a preview nor a run of any verb takes such a name, and nothing is made."""
+    lake = lake_of(1)
+    lake.watch = False
+    config = configured(lake, {"solo": lake.source})
+    words = '"solo" has no namespace'
+    for options in ((), ("--yes",)):
+        for verb in ("register", "sync"):
+            done = lake.run(verb, "solo", lake.source, "--catalog", lake.database, *lake.options, *options, expect=2)
+            check(words in done.error, done.error)
+        lake.run("sync", "--config", config, *options, expect=2).says(words)
+    check(words in lake.run("config", "validate", config, expect=2).error, "config validate")
+    equal((os.path.exists(lake.database), os.path.exists(lake.location)), (False, False), "a catalog, a table")
+    lake.sync(lake.source)
+    metadata = lake.pointer()
+    for options in ((), ("--yes",)):
+        done = lake.run("catalog", "register", "solo", metadata, "--catalog", lake.database, *options, expect=2)
+        check(words in done.error, done.error)
+    lake.run("catalog", "register", "two.solo", metadata, "--catalog", lake.database, "--yes")
+
+
 def test_nothing_is_left_of_a_run_that_could_not_begin():
     """No journal, no run: neither the catalog's file nor a folder of the table is made."""
     lake = lake_of(1)
