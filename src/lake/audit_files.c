@@ -65,7 +65,8 @@ static firn_status check_rows(firn_auditor *auditor, const firn_lake_footer *foo
     if (*same) return FIRN_OK;
     return firn_audit_add(auditor->out, FIRN_AUDIT_ROWS, file->path, false, error,
                           "has %lld rows in %lld bytes, and the table records %lld in %lld: the "
-                          "file was replaced, or its writer miscounted; register it anew",
+                          "file was replaced, or its writer miscounted; firn sync --on-replaced "
+                          "overwrite takes it anew",
                           (long long)rows, (long long)footer->file->size,
                           (long long)file->record_count, (long long)file->file_size_in_bytes);
 }

@@ -278,6 +278,16 @@ def test_a_new_table_of_a_catalog_needs_a_namespace():
     lake.run("catalog", "register", "two.solo", metadata, "--catalog", lake.database, "--yes")
 
 
+def test_audit_says_what_takes_a_replaced_file_anew():
+    lake = lake_of(2)
+    lake.sync(lake.source)
+    lake.write("1.parquet", [{"id": number, "name": "other"} for number in range(5)], SCHEMA)
+    lake.run("audit", lake.name, "--catalog", lake.database, expect=8).says("firn sync --on-replaced overwrite takes it anew")
+    lake.sync(lake.source, "--on-replaced", "overwrite")
+    lake.run("audit", lake.name, "--catalog", lake.database)
+    equal(lake.by_pyiceberg(), lake.oracle(), "rows by PyIceberg")
+
+
 def test_nothing_is_left_of_a_run_that_could_not_begin():
     """No journal, no run: neither the catalog's file nor a folder of the table is made."""
     lake = lake_of(1)
