@@ -91,6 +91,27 @@ static int fail_telling(const firn_invocation *invocation, firn_status status, f
     return fail(invocation->verb->name, false, status, error);
 }
 
+/* Runs that ended, but not with 0: for programs that read the document alone. */
+static void add_outcome(const firn_invocation *invocation) {
+    int exit_code = invocation->exit_code;
+    if (exit_code == 0 || invocation->report == NULL) return;
+    const char *code = "PARTLY";
+    const char *message = "done in part: the report says what failed or was left out";
+    if (exit_code == FIRN_EXIT_PROBLEMS) {
+        code = "PROBLEMS";
+        message = "problems were found: the report names them";
+    } else if (exit_code != FIRN_EXIT_PARTLY) {
+        code = "TABLES";
+        message = "tables failed: the report says of each one why";
+    }
+    firn_section *root = firn_report_root(invocation->report);
+    firn_section *section = firn_section_child(root, "error", NULL);
+    firn_section_add(section, "code", NULL, firn_cell_text(code));
+    firn_section_add(section, "exit_code", NULL, firn_cell_integer(exit_code));
+    firn_section_add(section, "message", NULL, firn_cell_text(message));
+    firn_section_add(section, "retryable", NULL, firn_cell_boolean(false));
+}
+
 static int run_verb(const firn_verb *verb, const firn_options *options,
                     firn_cli_storage open_storage) {
     firn_error error;
@@ -105,6 +126,7 @@ static int run_verb(const firn_verb *verb, const firn_options *options,
     } else if (status != FIRN_OK) {
         exit_code = fail(verb->name, options->json, status, &error);
     } else {
+        add_outcome(&invocation);
         status = print_report(&invocation, &error);
         if (status == FIRN_OK) status = firn_close_output(&error);
         exit_code =

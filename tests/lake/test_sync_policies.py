@@ -261,6 +261,13 @@ def test_failures_of_several_tables_on_standard_error():
                    f"      folder: {lake.folder}/nowhere\n    location: {lake.folder}/u\n")
     run = lake.run("sync", "--config", configuration, expect=1)
     check("firn: " in run.error and "nowhere" in run.error, f"standard error: {run.error} {run.text}")
+    run = lake.run("sync", "--config", configuration, "--json", expect=1)
+    equal((run["error"]["code"], run["error"]["exit_code"]), ("TABLES", 1), "the document's error")
+    lake.write("bad.parquet", [{"id": 1}])
+    with open(lake.path("bad.parquet"), "wb") as file:
+        file.write(b"PAR1")
+    run = lake.sync(lake.source, "--skip-bad", expect=6)
+    equal((run["error"]["code"], run["error"]["exit_code"]), ("PARTLY", 6), "the document's error")
 
 
 def test_broken_manifests_end_alike():
