@@ -163,14 +163,14 @@ static void index_pages_are_copied(void **state) {
         bool repeated = strchr(column->shape, '*') != NULL;
         firn_parquet_write_options options = default_options();
         options.page_version = 1 + (int)(i / COLUMN_COUNT % 2);
-        options.index_page_row_limit = i / COLUMN_COUNT / 2 == 0 ? 31000 : 5000;
+        options.index_page_row_limit = i / COLUMN_COUNT / 2 == 0 ? 66000 : 5000;
         input in = {.force_dictionary = true};
-        in.s = stream_random(&random, column, 70000, (stream_mix){40, (unsigned)(i % 3) * 15});
-        make_input(&in, column, 70000, &options);
+        in.s = stream_random(&random, column, 140000, (stream_mix){40, (unsigned)(i % 3) * 15});
+        make_input(&in, column, 140000, &options);
         firn_parquet_leaf_mapping mapping = identity();
         int64_t dropped[] = {5};
         firn_parquet_piece piece = {.file = in.file,
-                                    .row_count = 70000,
+                                    .row_count = 140000,
                                     .mappings = &mapping,
                                     .dropped_rows = dropped,
                                     .dropped_count = i % 2};
