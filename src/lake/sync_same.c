@@ -8,14 +8,12 @@
 typedef struct same_search {
     firn_sync_work *work;
     firn_arena *arena;
-    firn_map *sizes;  /* of new files; empty where there is no ledger */
     firn_map *names;  /* resolved path to location, of new files that are under their own name */
     firn_map *linked; /* the same of entries that were added through links */
     const char **resolved; /* of new files; NULL: not on the local disk */
     size_t behind_links;   /* new files that lie behind links */
-    const char *folder; /* a key of the ledger in the folder that was looked at last; NULL: none */
-    bool folder_has_links;
     firn_lake_real_paths paths;
+    firn_lake_links links;
 } same_search;
 
 static firn_status key_of(same_search *search, const char *location, const char **out,
@@ -27,14 +25,8 @@ static firn_status key_of(same_search *search, const char *location, const char 
     return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
 
-static bool has_ledger(const same_search *search) {
-    const firn_ledger *ledger = search->work->ledger;
-    return ledger != NULL && firn_ledger_count(ledger) > 0;
-}
-
 static firn_status resolve_files(same_search *search, firn_error *error) {
     firn_sync_work *work = search->work;
-    bool has_entries = has_ledger(search);
     for (size_t i = 0; i < work->new_count; i++) {
         const firn_lake_file *file = &work->files[i];
         const char *key = NULL;
@@ -43,7 +35,6 @@ static firn_status resolve_files(same_search *search, firn_error *error) {
         search->resolved[i] = firn_lake_real_path(&search->paths, key, file->is_regular);
         if (search->resolved[i] == NULL) return firn_fail_memory(error);
         search->behind_links += strcmp(search->resolved[i], key) != 0 ? 1 : 0;
-        if (has_entries) FIRN_TRY(firn_map_set_int(search->sizes, file->size, search, error));
     }
     return FIRN_OK;
 }
@@ -71,30 +62,17 @@ static firn_status refuse(const same_search *search, size_t index, const char *o
     return firn_sync_add_bad(search->work, index, reason, error);
 }
 
-/*
- * Whether the entry may have been added through a link. To ask that of each costs as many looks at the disk as the ledger has files. What has a new file's size is
- * asked for; a file that was replaced since has another one, and folders of links hold little else, so the first of each folder speaks for the others.
- */
-static bool may_be_linked(same_search *search, const firn_ledger_entry *entry, const char *key) {
-    size_t length = (size_t)(strrchr(key, '/') - key);
-    bool same = search->folder != NULL && strncmp(search->folder, key, length + 1) == 0 &&
-                strchr(search->folder + length + 1, '/') == NULL;
-    bool same_size = entry->size < 0 || firn_map_get_int(search->sizes, entry->size) != NULL;
-    if (same) return same_size || search->folder_has_links;
-    search->folder = key;
-    search->folder_has_links = false;
-    return true;
-}
-
+/* Whatever its size and its neighbours are: a file may have been replaced since, and a folder may hold links beside files. */
 static firn_status take_entry(same_search *search, const firn_ledger_entry *entry,
                               firn_error *error) {
     const char *key = NULL;
+    bool may_be_link = false;
     FIRN_TRY(key_of(search, entry->location, &key, error));
-    if (key[0] != '/' || !may_be_linked(search, entry, key)) return FIRN_OK;
-    const char *real = firn_lake_real_path(&search->paths, key, false);
+    if (key[0] != '/') return FIRN_OK;
+    FIRN_TRY(firn_lake_may_be_link(&search->links, key, &may_be_link, error));
+    const char *real = firn_lake_real_path(&search->paths, key, !may_be_link);
     if (real == NULL) return firn_fail_memory(error);
     if (strcmp(real, key) == 0) return FIRN_OK;
-    search->folder_has_links = true;
     const char *location = firn_arena_strdup(search->arena, entry->location);
     if (location == NULL) return firn_fail_memory(error);
     return firn_map_set_text(search->linked, real, (void *)(uintptr_t)location, error);
@@ -141,13 +119,13 @@ firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error) {
     firn_status status = FIRN_OK;
     same_search search = {.work = work, .arena = firn_arena_new()};
     search.linked = firn_map_new();
-    search.sizes = firn_map_new();
     search.names = firn_map_new();
+    search.links.maybe = firn_map_new();
     search.paths.arena = search.arena;
     if (search.arena != NULL) {
         search.resolved = firn_arena_alloc(search.arena, work->new_count, sizeof(const char *));
     }
-    if (search.resolved == NULL || search.sizes == NULL || search.names == NULL ||
+    if (search.resolved == NULL || search.links.maybe == NULL || search.names == NULL ||
         search.linked == NULL) {
         status = firn_fail_memory(error);
         goto out;
@@ -158,7 +136,7 @@ firn_status firn_sync_refuse_same(firn_sync_work *work, firn_error *error) {
     FIRN_CHECK(compare(&search, error));
 out:
     firn_map_free(search.linked);
-    firn_map_free(search.sizes);
+    firn_map_free(search.links.maybe);
     firn_map_free(search.names);
     firn_arena_free(search.arena);
     return status;

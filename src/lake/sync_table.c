@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lake/real_path.h"
 #include "lake/sync_internal.h"
 #include "table/version_hint.h"
 
@@ -118,6 +119,17 @@ static size_t folder_length(const char *location) {
     return slash == NULL ? 0 : (size_t)(slash - location);
 }
 
+/* A file of its own that a link leads to may lie elsewhere than its neighbours. */
+static firn_status check_linked(firn_lake_real_paths *paths, const firn_lake_file *file,
+                                const char *location, const char *resolved, firn_error *error) {
+    const char *path = firn_location_local_path(file->location);
+    if (file->is_regular || path == NULL || path[0] != '/') return FIRN_OK;
+    const char *real = firn_lake_real_path(paths, path, false);
+    if (real == NULL) return firn_fail_memory(error);
+    if (real == path) return FIRN_OK;
+    return check_apart(location, resolved, real, error);
+}
+
 static firn_status check_places(firn_sync_work *work, const char *location, const char *resolved,
                                 firn_error *error) {
     firn_lake_source_kind kind = work->options->source.kind;
@@ -126,10 +138,12 @@ static firn_status check_places(firn_sync_work *work, const char *location, cons
     for (size_t i = 0; kind == FIRN_LAKE_PATHS && i < source->location_count; i++) {
         FIRN_TRY(check_apart(location, resolved, source->locations[i], error));
     }
+    firn_lake_real_paths paths = {.arena = work->arena};
     const char *last_folder = "";
     size_t last_length = 0, last_root = SIZE_MAX;
     for (size_t i = 0; i < work->listing.file_count; i++) {
         const firn_lake_file *file = &work->listing.files[i];
+        FIRN_TRY(check_linked(&paths, file, location, resolved, error));
         size_t length = folder_length(file->location);
         bool same = length == last_length && strncmp(file->location, last_folder, length) == 0;
         size_t root = has_roots ? file->root_length : last_root;

@@ -378,6 +378,36 @@ def test_a_replaced_file_by_way_of_links():
         equal(len(lake.live()), 3, "live files")
 
 
+def test_a_replaced_file_behind_a_link_among_plain_files():
+    """A folder may hold links beside files, in any order: each entry speaks for itself."""
+    for name in ("a.parquet", "m.parquet", "z.parquet"):
+        lake = lakekit.Lake()
+        lake.watch = False
+        own = lake.write("x.parquet", [{"id": 1, "name": "n"}], SCHEMA)
+        mixed = lake.folder + "/mixed"
+        os.mkdir(mixed)
+        for plain in ("b.parquet", "y.parquet"):
+            shutil.copyfile(lake.write(plain, [{"id": 2, "name": plain}], SCHEMA), os.path.join(mixed, plain))
+        os.symlink(own, os.path.join(mixed, name))
+        lake.sync("--from", listed(lake, mixed))
+        lake.write("x.parquet", [{"id": i, "name": "longer"} for i in range(50)], SCHEMA)
+        run = lake.refused("sync", own, words=["the same file as", name, "the table has it already"])
+        equal([f["file"] for f in run["bad"]], [own], "bad files")
+        lake.refused("register", own, words=["the same file as"])
+        equal(len(lake.live()), 3, "live files")
+
+
+def test_a_location_that_a_link_of_one_file_leads_into():
+    """Its neighbours lie in their folder; it lies where the table would be made."""
+    for name in ("a.parquet", "z.parquet"):
+        lake = lakekit.Lake()
+        lake.write("m.parquet", [{"id": 1, "name": "n"}], SCHEMA)
+        os.makedirs(lake.location)
+        shutil.copyfile(lake.path("m.parquet"), lake.location + "/own.parquet")
+        os.symlink(lake.location + "/own.parquet", lake.path(name))
+        lake.refused("sync", "--from", listed(lake, lake.source), code=2, words=["overlaps its source", "own.parquet"])
+
+
 def listed(lake, folder):
     """A list of the files of a folder; links in folders are not followed otherwise."""
     path = lake.folder + "/list.txt"
