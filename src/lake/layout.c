@@ -87,7 +87,9 @@ static firn_status add_rule_columns(firn_lake_layout *layout, const firn_layout_
             firn_layout_column_named(schema, field->column) != NULL) {
             continue;
         }
-        FIRN_TRY(firn_layout_field_type(layout, rule, field, &type, error));
+        firn_status status = firn_layout_field_type(layout, rule, field, &type, error);
+        layout->rules_at_fault = status == FIRN_INVALID;
+        FIRN_TRY(status);
         FIRN_TRY(add_path_column(layout, field->column, type, error));
     }
     return FIRN_OK;

@@ -63,7 +63,14 @@ firn_status firn_lake_layout_path_columns(firn_lake_layout *layout, const firn_s
 firn_status firn_lake_layout_spec(firn_lake_layout *layout, const firn_schema *schema, json_t **out,
                                   firn_error *error);
 
+/** Whether the last failure is a rule's own: it names a key, a column or a type that there isn't, and no file is to blame. */
+bool firn_lake_layout_blames_rules(const firn_lake_layout *layout);
+
 /* A table that is there. */
+
+/** INVALID: a rule takes a column that the schema lacks (names those that it has). */
+firn_status firn_lake_layout_check_columns(firn_lake_layout *layout, const firn_schema *schema,
+                                           firn_error *error);
 
 /** A layout made fit for a spec: where each field's value stands in paths, if anywhere. Immutable; in the arena; borrows schema and spec. */
 typedef struct firn_lake_binding firn_lake_binding;

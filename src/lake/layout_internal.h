@@ -53,6 +53,7 @@ struct firn_lake_layout {
         unproved; /**< the first file whose path no candidate proved that proved all before; NULL: there is none */
     FIRN_VECTOR(firn_layout_candidate) candidates;
     FIRN_VECTOR(firn_lake_path_column) path_columns;
+    bool rules_at_fault; /**< what failed is what a rule says, whatever the files are */
 };
 
 /** The units of time that keys are named for, coarsest first. */

@@ -115,7 +115,46 @@ static firn_status add_field(spec_maker *maker, const firn_field *source,
     return status;
 }
 
-static firn_status add_rule(spec_maker *maker, const firn_layout_rule *rule) {
+#define MOST_NAMES 20
+
+static const char *next_name(const char *names, size_t index, const char *name, firn_arena *arena) {
+    if (names == NULL || index > MOST_NAMES) return names;
+    if (index == MOST_NAMES) return firn_arena_format(arena, "%s, …", names);
+    return firn_arena_format(arena, "%s%s%.60s", names, index == 0 ? "" : ", ", name);
+}
+
+static firn_status no_such_column(firn_lake_layout *layout, const firn_schema *schema,
+                                  const char *rule, const char *column, firn_error *error) {
+    const char *names = "";
+    for (size_t i = 0; i < schema->root.field_count; i++) {
+        names = next_name(names, i, schema->root.fields[i].name, layout->arena);
+    }
+    if (names == NULL) return firn_fail_memory(error);
+    return firn_fail(error, FIRN_INVALID,
+                     "rule \"%s\": there is no column \"%s\"; there are: %s. --partition takes "
+                     "one of them",
+                     rule, column, names);
+}
+
+firn_status firn_lake_layout_check_columns(firn_lake_layout *layout, const firn_schema *schema,
+                                           firn_error *error) {
+    for (size_t i = 0; i < layout->rule_count; i++) {
+        const firn_layout_rule *rule = &layout->rules[i];
+        for (size_t j = 0; j < rule->field_count; j++) {
+            const char *column = rule->fields[j].column;
+            if (firn_layout_column_named(schema, column) != NULL) continue;
+            layout->rules_at_fault = true;
+            return no_such_column(layout, schema, rule->text, column, error);
+        }
+    }
+    return FIRN_OK;
+}
+
+bool firn_lake_layout_blames_rules(const firn_lake_layout *layout) {
+    return layout != NULL && layout->rules_at_fault;
+}
+
+static firn_status add_rule_fields(spec_maker *maker, const firn_layout_rule *rule) {
     firn_error *error = maker->error;
     const char *whose = firn_arena_format(maker->arena, "rule \"%s\"", rule->text);
     if (whose == NULL) return firn_fail_memory(error);
@@ -123,8 +162,7 @@ static firn_status add_rule(spec_maker *maker, const firn_layout_rule *rule) {
         const firn_layout_field *field = &rule->fields[i];
         const firn_field *source = firn_layout_column_named(maker->schema, field->column);
         if (source == NULL) {
-            return firn_fail(error, FIRN_INVALID, "%s: the files have no column \"%s\"", whose,
-                             field->column);
+            return no_such_column(maker->layout, maker->schema, rule->text, field->column, error);
         }
         const firn_type *type = source->type;
         if (field->type != NULL) {
@@ -147,6 +185,12 @@ static firn_status add_rule(spec_maker *maker, const firn_layout_rule *rule) {
         FIRN_TRY(add_field(maker, source, &field->transform, field->name, whose));
     }
     return FIRN_OK;
+}
+
+static firn_status add_rule(spec_maker *maker, const firn_layout_rule *rule) {
+    firn_status status = add_rule_fields(maker, rule);
+    maker->layout->rules_at_fault = status == FIRN_INVALID;
+    return status;
 }
 
 static bool is_time_key(const spec_maker *maker, const char *key) {
@@ -324,6 +368,26 @@ static firn_status add_key(spec_maker *maker, const char *key, const firn_field 
                      whose);
 }
 
+static firn_status no_such_key(const spec_maker *maker, const firn_layout_rule *rule) {
+    firn_lake_layout *layout = maker->layout;
+    const char *names = "";
+    for (size_t i = 0; i < layout->key_count; i++) {
+        names = next_name(names, i, layout->keys[i].key, maker->arena);
+    }
+    if (names == NULL) return firn_fail_memory(maker->error);
+    layout->rules_at_fault = true;
+    if (layout->key_count == 0) {
+        return firn_fail(maker->error, FIRN_INVALID,
+                         "rule \"%s\": the paths have no key \"%s\", and no other below the "
+                         "source (folders named KEY=VALUE): leave this --partition out",
+                         rule->text, rule->key);
+    }
+    return firn_fail(maker->error, FIRN_INVALID,
+                     "rule \"%s\": the paths have no key \"%s\"; they have: %s. --partition "
+                     "takes one of them",
+                     rule->text, rule->key, names);
+}
+
 /* A rule for a key that no path has is a mistake, of one or the other. */
 static firn_status check_rule_keys(const spec_maker *maker) {
     const firn_lake_layout *layout = maker->layout;
@@ -334,9 +398,7 @@ static firn_status check_rule_keys(const spec_maker *maker) {
             found = strcasecmp(layout->keys[j].key, rule->key) == 0;
         }
         if (found) continue;
-        return firn_fail(maker->error, FIRN_INVALID,
-                         "rule \"%s\": the paths have no key \"%s\" (%s)", rule->text, rule->key,
-                         layout->first_location);
+        return no_such_key(maker, rule);
     }
     return FIRN_OK;
 }

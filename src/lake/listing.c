@@ -147,6 +147,15 @@ static firn_status collect(firn_lake_collector *collector, const firn_lake_sourc
     }
 }
 
+/* What a manifest says is wrong, not what was asked for. */
+static firn_status blame_manifest(const firn_lake_collector *collector, firn_status status,
+                                  firn_error *error) {
+    bool broken = status == FIRN_INVALID || status == FIRN_CORRUPT || status == FIRN_LIMIT;
+    if (!broken || !collector->options_hold) return status;
+    if (error != NULL) error->code = FIRN_BLOCKED;
+    return FIRN_BLOCKED;
+}
+
 firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_lake_source *source,
                            firn_lake_listing *out, firn_error *error) {
     firn_lake_collector collector = {.storage = storage, .pool = pool, .arena = firn_arena_new()};
@@ -161,6 +170,7 @@ firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_la
     FIRN_CHECK(take_ignored(&collector, &made, error));
     *out = made;
 out:
+    status = blame_manifest(&collector, status, error);
     firn_vector_release(&collector.found);
     firn_vector_release(&collector.ignored);
     firn_vector_release(&collector.units);

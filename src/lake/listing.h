@@ -91,8 +91,8 @@ typedef struct firn_lake_listing {
 
 /**
  * Lists the source. `pool` (nullable) looks at many files and units at once. NOT_FOUND: a file or folder that is named is not there (names line or row, unit and file), as opposed to a folder or pattern that holds nothing, which is an empty
- * listing. INVALID: the manifest lacks a column (names it and those that are there), holds a null, a negative or too large a count (names the row), or is empty; a unit that has rows by its counts and no files, or that would lead out of the units'
- * folder; a file that belongs to two units; a location that is no valid one; PATHS of none. UNSUPPORTED: a scheme that this build can't reach. Release `out` only after success.
+ * listing. INVALID: the manifest lacks a column (names it, those that are there and the option); a location that is no valid one; PATHS of none. BLOCKED: the manifest holds a null, a negative or too large a count (names the row), or is empty; a unit
+ * that has rows by its counts and no files, or that would lead out of the units' folder; a file that belongs to two units. UNSUPPORTED: a scheme that this build can't reach. Release `out` only after success.
  */
 firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_lake_source *source,
                            firn_lake_listing *out, firn_error *error);

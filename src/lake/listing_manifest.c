@@ -8,8 +8,9 @@
 #define PLACEHOLDER "{unit}"
 #define PLACEHOLDER_LENGTH (sizeof PLACEHOLDER - 1)
 
-/* Options of the source that name the columns, for messages. */
+/* What columns are for, and the options that name them; for messages. */
 static const char *const column_purposes[] = {"units", "row counts", "files"};
+static const char *const column_options[] = {"--unit-column", "--rows-column", "--path-column"};
 
 static firn_status append_names(firn_buffer *out, const char *const *names, size_t count,
                                 firn_error *error) {
@@ -25,10 +26,10 @@ static firn_status fail_missing(const char *name, firn_lake_column column, const
     firn_buffer shown = firn_buffer_with_maximum((size_t)64 * 1024);
     firn_status status = append_names(&shown, names, count, error);
     if (status == FIRN_OK) {
-        status =
-            firn_fail(error, FIRN_INVALID,
-                      "there is no column \"%s\" for the %s; there are: %s. Say which one it is",
-                      name, column_purposes[column], (const char *)shown.data);
+        status = firn_fail(
+            error, FIRN_INVALID,
+            "there is no column \"%s\" for the %s; there are: %s. %s says which one it is", name,
+            column_purposes[column], (const char *)shown.data, column_options[column]);
     }
     firn_buffer_release(&shown);
     return status;
@@ -40,6 +41,7 @@ firn_status firn_lake_manifest_settle(firn_lake_manifest *manifest,
     for (int i = 0; i < FIRN_LAKE_COLUMN_COUNT; i++) {
         bool optional = i == FIRN_LAKE_ROWS_COLUMN && manifest->source->rows_column == NULL;
         if (manifest->names[i] == NULL || there[i] || optional) continue;
+        manifest->collector->options_hold = false;
         return fail_missing(manifest->names[i], (firn_lake_column)i, names, count, error);
     }
     manifest->has_rows = there[FIRN_LAKE_ROWS_COLUMN];
@@ -337,10 +339,11 @@ static firn_status start(firn_lake_manifest *manifest, firn_error *error) {
     const firn_lake_source *source = manifest->source;
     if (source->unit_folder != NULL && source->path_column != NULL) {
         return firn_fail(error, FIRN_INVALID,
-                         "a column of files and a folder of units exclude each other");
+                         "--path-column and --unit-folder exclude each other: files are named, or "
+                         "lie in their unit's folder");
     }
     if (source->unit_folder != NULL && strstr(source->unit_folder, PLACEHOLDER) == NULL) {
-        return firn_fail(error, FIRN_INVALID, "the units' folder \"%s\" lacks " PLACEHOLDER,
+        return firn_fail(error, FIRN_INVALID, "--unit-folder: \"%s\" lacks " PLACEHOLDER,
                          source->unit_folder);
     }
     const char *path = source->path_column == NULL ? "path" : source->path_column;
@@ -368,6 +371,7 @@ firn_status firn_lake_collect_manifest(firn_lake_collector *collector,
     /* One handle for all reads: who replaces the manifest meanwhile is not seen half. */
     FIRN_CHECK(
         firn_storage_open(collector->storage, (const char *)manifest.location.data, &file, error));
+    collector->options_hold = true;
     status = read_rows(&manifest, firn_storage_file_source(file), error);
     FIRN_CHECK(firn_error_wrap(error, status, "%s", collector->source));
     if (source->unit_folder == NULL) {

@@ -13,8 +13,8 @@ typedef struct column {
     firn_buffer text;
 } column;
 
-static firn_status find_column(const firn_parquet_file *file, const char *name, column *out,
-                               firn_error *error) {
+static firn_status find_column(firn_lake_manifest *manifest, const firn_parquet_file *file,
+                               const char *name, column *out, firn_error *error) {
     const firn_parquet_node *root = file->schema->root;
     for (size_t i = 0; i < root->child_count; i++) {
         const firn_parquet_node *node = root->children[i];
@@ -23,6 +23,7 @@ static firn_status find_column(const firn_parquet_file *file, const char *name, 
             return firn_fail(error, FIRN_INVALID, "two columns have the name \"%s\"", name);
         }
         if (node->child_count > 0 || node->repetition_level > 0 || !node->element->has_type) {
+            manifest->collector->options_hold = false;
             return firn_fail(error, FIRN_INVALID, "column \"%s\" holds no single values", name);
         }
         out->leaf = &file->schema->leaves[node->first_leaf];
@@ -41,7 +42,7 @@ static firn_status find_columns(firn_lake_manifest *manifest, const firn_parquet
     }
     for (int i = 0; i < FIRN_LAKE_COLUMN_COUNT; i++) {
         if (manifest->names[i] == NULL) continue;
-        FIRN_TRY(find_column(file, manifest->names[i], &columns[i], error));
+        FIRN_TRY(find_column(manifest, file, manifest->names[i], &columns[i], error));
         there[i] = columns[i].leaf != NULL;
     }
     return firn_lake_manifest_settle(manifest, there, names, count, error);

@@ -47,8 +47,7 @@ static firn_status read_entries(firn_lake_links *links, DIR *entries, const char
 /* `folder` ends with a slash. One that can't be read may be one of links alone. */
 static firn_status read_folder(firn_lake_links *links, const char *folder, firn_error *error) {
     DIR *entries = opendir(folder);
-    FIRN_TRY(
-        firn_map_set_text(links->maybe, folder, entries == NULL ? NULL : (void *)told, error));
+    FIRN_TRY(firn_map_set_text(links->maybe, folder, entries == NULL ? NULL : (void *)told, error));
     if (entries == NULL) return FIRN_OK;
     firn_status status = read_entries(links, entries, folder, error);
     closedir(entries);

@@ -22,15 +22,8 @@ void firn_sync_result_release(firn_sync_result *result) {
 firn_status firn_sync_list(firn_sync_work *work, firn_error *error) {
     if (work->listing.arena != NULL) firn_lake_listing_release(&work->listing);
     work->result->ignored.count = 0;
-    firn_status status = firn_lake_list(work->storage, work->options->pool, &work->options->source,
-                                        &work->listing, error);
-    bool broken = status == FIRN_INVALID || status == FIRN_CORRUPT || status == FIRN_LIMIT;
-    if (broken && work->options->source.kind == FIRN_LAKE_MANIFEST) {
-        /* What the manifest says is wrong, not what was asked for. */
-        status = FIRN_BLOCKED;
-        if (error != NULL) error->code = status;
-    }
-    FIRN_TRY(status);
+    FIRN_TRY(firn_lake_list(work->storage, work->options->pool, &work->options->source,
+                            &work->listing, error));
     firn_sync_result *result = work->result;
     result->files_listed = work->listing.file_count;
     result->units_listed = work->listing.unit_count;

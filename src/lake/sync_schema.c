@@ -282,9 +282,9 @@ static firn_status create_metadata(firn_sync_work *work, const firn_schema *sche
                                       properties, firn_clock_now_ms(), &work->planned, error);
 }
 
-/* Layouts that can't be told are the source's fault, or rules'; the message says which rule helps. */
-static firn_status as_blocked(firn_status status, firn_error *error) {
-    if (status != FIRN_INVALID) return status;
+/* Layouts that can't be told are the source's fault; the message says which rule helps. What a rule has wrong by itself is a mistake of the command line. */
+static firn_status as_blocked(const firn_sync_work *work, firn_status status, firn_error *error) {
+    if (status != FIRN_INVALID || firn_lake_layout_blames_rules(work->layout)) return status;
     if (error != NULL) error->code = FIRN_BLOCKED;
     return FIRN_BLOCKED;
 }
@@ -316,12 +316,13 @@ static firn_status plan_new_table(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(schema_so_far(work, &seen.schema, error));
     FIRN_TRY(make_mapping(work, seen.schema, NULL, error));
     FIRN_TRY(firn_sync_visit(work, "finding partitions", observe, &seen, error));
-    FIRN_TRY(as_blocked(add_path_columns(work, error), error));
+    FIRN_TRY(as_blocked(work, add_path_columns(work, error), error));
     FIRN_TRY(schema_so_far(work, &seen.schema, error));
     FIRN_TRY(make_mapping(work, seen.schema, NULL, error));
     firn_status status = firn_lake_layout_spec(work->layout, seen.schema, &spec, error);
-    if (status == FIRN_INVALID && error != NULL) FIRN_TRY(name_culprit(work, error));
-    FIRN_TRY(as_blocked(status, error));
+    status = as_blocked(work, status, error);
+    if (status == FIRN_BLOCKED && error != NULL) FIRN_TRY(name_culprit(work, error));
+    FIRN_TRY(status);
     return create_metadata(work, seen.schema, spec, error);
 }
 
@@ -430,6 +431,7 @@ static firn_status plan_table(firn_sync_work *work, firn_error *error) {
     work->base_schema_id = metadata->schema->schema_id;
     work->base_spec_id = metadata->default_spec->spec_id;
     FIRN_TRY(schema_so_far(work, &schema, error));
+    FIRN_TRY(firn_lake_layout_check_columns(work->layout, schema, error));
     work->result->evolves = firn_schema_union_changed(work->schemas);
     FIRN_TRY(firn_name_mapping_of_table(metadata, work->plan_arena, &before, error));
     work->mapping = before;
@@ -495,6 +497,6 @@ firn_status firn_sync_plan(firn_sync_work *work, firn_error *error) {
     }
     size_t first = firn_sync_first_planned(work);
     if (first == work->file_count) return FIRN_OK;
-    FIRN_TRY(as_blocked(bind(work, first, error), error));
+    FIRN_TRY(as_blocked(work, bind(work, first, error), error));
     return firn_sync_prove(work, error);
 }

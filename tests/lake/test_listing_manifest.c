@@ -120,39 +120,39 @@ static void test_refused(void **state) {
         const char *content, *message;
         firn_status status;
     } cases[] = {
-        {"", "empty", FIRN_INVALID},
-        {"\n\n", "no line of column names", FIRN_INVALID},
+        {"", "empty", FIRN_BLOCKED},
+        {"\n\n", "no line of column names", FIRN_BLOCKED},
         {"tile,rows\n1,2\n", "no column \"unit\" for the units; there are: tile, rows",
          FIRN_INVALID},
-        {"unit,rows\n3_4,-1\n", "row 1: a negative row count", FIRN_INVALID},
-        {"unit,rows\n1_2,1\n3_4,\n", "row 2: column \"rows\" is null", FIRN_INVALID},
-        {"unit,rows\n,1\n", "row 1: column \"unit\" is null", FIRN_INVALID},
-        {"unit,rows\n\"\",1\n", "row 1: column \"unit\" is empty", FIRN_INVALID},
-        {"unit,rows\n3_4,1.5\n", "\"1.5\" is no row count", FIRN_INVALID},
-        {"unit,rows\n3_4, 1\n", "is no row count", FIRN_INVALID},
+        {"unit,rows\n3_4,-1\n", "row 1: a negative row count", FIRN_BLOCKED},
+        {"unit,rows\n1_2,1\n3_4,\n", "row 2: column \"rows\" is null", FIRN_BLOCKED},
+        {"unit,rows\n,1\n", "row 1: column \"unit\" is null", FIRN_BLOCKED},
+        {"unit,rows\n\"\",1\n", "row 1: column \"unit\" is empty", FIRN_BLOCKED},
+        {"unit,rows\n3_4,1.5\n", "\"1.5\" is no row count", FIRN_BLOCKED},
+        {"unit,rows\n3_4, 1\n", "is no row count", FIRN_BLOCKED},
         {"unit,rows\n3_4,9223372036854775808\n", "row 1: a row count that is too large",
-         FIRN_INVALID},
+         FIRN_BLOCKED},
         {"unit,rows\n3_4,9223372036854775807\n3_4,1\n", "row 2: the row counts of unit \"3_4\"",
-         FIRN_INVALID},
-        {"unit,rows\n3_4,1,2\n", "row 1 has 3 fields, and the header 2", FIRN_INVALID},
-        {"unit,rows\n3_4\n", "row 1 has 1 fields", FIRN_INVALID},
-        {"unit,rows\n\"3_4,1\n", "row 1: a quote is not closed", FIRN_INVALID},
-        {"unit,rows\n\"3_4\"x,1\n", "behind the closing quote", FIRN_INVALID},
-        {"unit,unit\n3_4,1\n", "two columns have the name \"unit\"", FIRN_INVALID},
+         FIRN_BLOCKED},
+        {"unit,rows\n3_4,1,2\n", "row 1 has 3 fields, and the header 2", FIRN_BLOCKED},
+        {"unit,rows\n3_4\n", "row 1 has 1 fields", FIRN_BLOCKED},
+        {"unit,rows\n\"3_4,1\n", "row 1: a quote is not closed", FIRN_BLOCKED},
+        {"unit,rows\n\"3_4\"x,1\n", "behind the closing quote", FIRN_BLOCKED},
+        {"unit,unit\n3_4,1\n", "two columns have the name \"unit\"", FIRN_BLOCKED},
         {"unit,rows\n7_7,1\n", "unit \"7_7\" has 1 rows by the manifest, and no data files",
-         FIRN_INVALID},
-        {"unit,rows\n\xFF,1\n", "\\xff\" is no UTF-8", FIRN_INVALID},
-        {"[{\"unit\":1}]", "an array of JSON", FIRN_INVALID},
-        {"{\"unit\":1}\n[1]\n", "line 2: no JSON object", FIRN_INVALID},
+         FIRN_BLOCKED},
+        {"unit,rows\n\xFF,1\n", "\\xff\" is no UTF-8", FIRN_BLOCKED},
+        {"[{\"unit\":1}]", "an array of JSON", FIRN_BLOCKED},
+        {"{\"unit\":1}\n[1]\n", "line 2: no JSON object", FIRN_BLOCKED},
         {"{\"unit\":1}\n{\"unit\":2,\"rows\":1}\n", "line 2: \"rows\" is not in all rows",
-         FIRN_INVALID},
-        {"{\"unit\":1,\"rows\":1}\n{\"unit\":2}\n", "not in all rows", FIRN_INVALID},
+         FIRN_BLOCKED},
+        {"{\"unit\":1,\"rows\":1}\n{\"unit\":2}\n", "not in all rows", FIRN_BLOCKED},
         {"{\"tile\":1}\n", "no column \"unit\"", FIRN_INVALID},
-        {"{\"unit\":[1]}\n", "\"unit\" is no single value", FIRN_INVALID},
-        {"{\"unit\":null}\n", "column \"unit\" is null", FIRN_INVALID},
-        {"{\"unit\":1", "line 1", FIRN_CORRUPT},
-        {"PAR1", "manifest", FIRN_CORRUPT},
-        {"PAR1xxxxxxxxxxxxxxxxxxxxPAR1", "manifest", FIRN_CORRUPT},
+        {"{\"unit\":[1]}\n", "\"unit\" is no single value", FIRN_BLOCKED},
+        {"{\"unit\":null}\n", "column \"unit\" is null", FIRN_BLOCKED},
+        {"{\"unit\":1", "line 1", FIRN_BLOCKED},
+        {"PAR1", "manifest", FIRN_BLOCKED},
+        {"PAR1xxxxxxxxxxxxxxxxxxxxPAR1", "manifest", FIRN_BLOCKED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_fails(list_text(f, cases[i].content, folders), cases[i].status, &f->error,
@@ -183,7 +183,7 @@ static void test_units_stay_inside(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char text[64];
         snprintf(text, sizeof text, "unit\n%s\n", names[i][0]);
-        check_fails(list_text(f, text, (how){.unit_folder = names[i][1]}), FIRN_INVALID, &f->error,
+        check_fails(list_text(f, text, (how){.unit_folder = names[i][1]}), FIRN_BLOCKED, &f->error,
                     "leads out");
     }
     /* Nothing in a name is taken for a scheme, a pattern or an escape. */
@@ -193,7 +193,7 @@ static void test_units_stay_inside(void **state) {
     CHECK_FILES("file:x/a.parquet", "*{a}/b%20.parquet");
     release(f);
     check_fails(list_text(f, "unit\ndaily\ndaily/tile=3_4\n", (how){.unit_folder = "{unit}"}),
-                FIRN_INVALID, &f->error, "belongs to two units, \"daily\" and \"daily/tile=3_4\"");
+                FIRN_BLOCKED, &f->error, "belongs to two units, \"daily\" and \"daily/tile=3_4\"");
     how absolute = {.unit_folder = f->text};
     snprintf(f->text, sizeof f->text, "file:%s/daily/tile={unit}", f->folder);
     char *template = firn_strdup(f->text);
@@ -230,11 +230,11 @@ static void test_paths(void **state) {
                           "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\n"
                           "v,daily/tile=1_2//year=2024/a.parquet\n",
                           (how){0}),
-                FIRN_INVALID, &f->error, "two units, \"u\" and \"v\"");
-    check_fails(list_text(f, "unit,path\nu,\n", (how){0}), FIRN_INVALID, &f->error,
+                FIRN_BLOCKED, &f->error, "two units, \"u\" and \"v\"");
+    check_fails(list_text(f, "unit,path\nu,\n", (how){0}), FIRN_BLOCKED, &f->error,
                 "row 1: column \"path\" is null");
     add(f, "m/_SUCCESS", "");
-    check_fails(list_text(f, "unit,rows,path\nu,1,m/_SUCCESS\n", (how){0}), FIRN_INVALID, &f->error,
+    check_fails(list_text(f, "unit,rows,path\nu,1,m/_SUCCESS\n", (how){0}), FIRN_BLOCKED, &f->error,
                 "no data files");
 }
 
@@ -265,7 +265,7 @@ static void test_wide(void **state) {
     }
     test_write_file(in(f, "manifest"), firn_buffer_slice(&text));
     firn_buffer_release(&text);
-    check_fails(list_manifest(f, "manifest", folders), FIRN_LIMIT, &f->error, "row 1");
+    check_fails(list_manifest(f, "manifest", folders), FIRN_BLOCKED, &f->error, "row 1");
 }
 
 /* Parquet. */
@@ -372,7 +372,7 @@ static void test_parquet(void **state) {
     }
     firn_buffer_release(&whole);
     write_parquet(f, true);
-    check_fails(list_manifest(f, "manifest", folders), FIRN_INVALID, &f->error,
+    check_fails(list_manifest(f, "manifest", folders), FIRN_BLOCKED, &f->error,
                 "row 3: column \"unit\" is null");
 }
 
