@@ -153,6 +153,37 @@ firn_status firn_avro_get_block(firn_avro_cursor *cursor, const firn_avro_schema
 static firn_status skip_value(firn_avro_cursor *cursor, const firn_avro_schema *schema, int depth,
                               firn_error *error);
 
+/** An integer in its full width: what is passed over need not be put together. */
+static inline firn_status skip_integer(firn_avro_cursor *cursor, firn_error *error) {
+    int64_t integer = 0;
+    if (firn_avro_remaining(cursor) < sizeof(uint64_t)) {
+        return firn_avro_get_long(cursor, &integer, error);
+    }
+    uint64_t ends = ~firn_load_le64(cursor->data + cursor->position) & 0x8080808080808080U;
+    if (ends == 0) return firn_avro_get_long(cursor, &integer, error);
+    cursor->position += (size_t)__builtin_ctzll(ends) / 8 + 1;
+    return FIRN_OK;
+}
+
+/** Metrics, which are most of a manifest, are records of an integer and an integer or bytes. */
+static inline firn_status skip_item(firn_avro_cursor *cursor, const firn_avro_schema *schema,
+                                    int depth, firn_error *error) {
+    if (schema->kind != FIRN_AVRO_RECORD) return skip_value(cursor, schema, depth, error);
+    if (!firn_avro_spend(cursor)) return firn_avro_overspent(cursor, error);
+    for (size_t i = 0; i < schema->count; i++) {
+        const firn_avro_schema *field = schema->fields[i].schema;
+        firn_slice bytes;
+        if (field->kind == FIRN_AVRO_INT || field->kind == FIRN_AVRO_LONG) {
+            FIRN_TRY(skip_integer(cursor, error));
+        } else if (field->kind == FIRN_AVRO_BYTES) {
+            FIRN_TRY(firn_avro_get_bytes(cursor, &bytes, error));
+        } else {
+            FIRN_TRY(skip_value(cursor, field, depth + 1, error));
+        }
+    }
+    return FIRN_OK;
+}
+
 static firn_status skip_collection(firn_avro_cursor *cursor, const firn_avro_schema *schema,
                                    int depth, firn_error *error) {
     for (;;) {
@@ -167,7 +198,7 @@ static firn_status skip_collection(firn_avro_cursor *cursor, const firn_avro_sch
         for (int64_t i = 0; i < count; i++) {
             firn_slice key;
             if (schema->kind == FIRN_AVRO_MAP) FIRN_TRY(firn_avro_get_bytes(cursor, &key, error));
-            FIRN_TRY(skip_value(cursor, schema->items, depth + 1, error));
+            FIRN_TRY(skip_item(cursor, schema->items, depth + 1, error));
         }
     }
 }
@@ -187,7 +218,6 @@ static firn_status skip_value(firn_avro_cursor *cursor, const firn_avro_schema *
         return fail(cursor, FIRN_LIMIT, "values nested too deep", error);
     }
     firn_slice bytes;
-    int64_t integer = 0;
     bool boolean = false;
     size_t branch = 0;
     switch (schema->kind) {
@@ -195,7 +225,7 @@ static firn_status skip_value(firn_avro_cursor *cursor, const firn_avro_schema *
     case FIRN_AVRO_BOOLEAN: return firn_avro_get_boolean(cursor, &boolean, error);
     case FIRN_AVRO_INT:
     case FIRN_AVRO_ENUM:
-    case FIRN_AVRO_LONG: return firn_avro_get_long(cursor, &integer, error);
+    case FIRN_AVRO_LONG: return skip_integer(cursor, error);
     case FIRN_AVRO_FLOAT: return firn_avro_get_fixed(cursor, 4, &bytes, error);
     case FIRN_AVRO_DOUBLE: return firn_avro_get_fixed(cursor, 8, &bytes, error);
     case FIRN_AVRO_BYTES:

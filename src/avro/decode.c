@@ -26,7 +26,7 @@ typedef struct growing {
     size_t capacity;
 } growing;
 
-/** Room for `more` items, zeroed; their number has been checked against the bytes that are left. */
+/** Room for `more` items, zeroed; their number has been checked against the bytes that are left. An array of none is not NULL either. */
 static firn_status grow(decoder *d, growing *array, int64_t more, size_t item_size) {
     size_t count = 0;
     if ((uint64_t)more > SIZE_MAX || __builtin_add_overflow(array->count, (size_t)more, &count)) {
@@ -105,7 +105,6 @@ static firn_status decode_record(decoder *d, const firn_avro_node *node, uint8_t
 static firn_status decode_list(decoder *d, const firn_avro_node *node, firn_avro_list *list) {
     size_t item_size = node->target->item_size;
     growing array = {0};
-    FIRN_TRY(grow(d, &array, 0, item_size));
     for (;;) {
         int64_t count = 0;
         int64_t byte_size = 0;
@@ -119,6 +118,7 @@ static firn_status decode_list(decoder *d, const firn_avro_node *node, firn_avro
         }
         FIRN_TRY(check_block_end(d, start, byte_size));
     }
+    FIRN_TRY(grow(d, &array, 0, item_size));
     list->items = array.items;
     list->count = array.count;
     return FIRN_OK;
@@ -166,8 +166,6 @@ static firn_status decode_pairs(decoder *d, const firn_avro_node *node, firn_avr
     size_t value_size = node->target->value_size;
     growing keys = {0};
     growing values = {0};
-    FIRN_TRY(grow(d, &keys, 0, key_size));
-    FIRN_TRY(grow(d, &values, 0, value_size));
     for (;;) {
         int64_t count = 0;
         int64_t byte_size = 0;
@@ -187,6 +185,8 @@ static firn_status decode_pairs(decoder *d, const firn_avro_node *node, firn_avr
         }
         FIRN_TRY(check_block_end(d, start, byte_size));
     }
+    FIRN_TRY(grow(d, &keys, 0, key_size));
+    FIRN_TRY(grow(d, &values, 0, value_size));
     *pairs = (firn_avro_pairs){keys.items, values.items, keys.count};
     return FIRN_OK;
 }

@@ -150,7 +150,8 @@ firn_status firn_command_describe(firn_invocation *invocation, firn_error *error
     FIRN_TRY(firn_invocation_new_report(invocation, error));
     const firn_table *table = invocation->table;
     firn_live_files files = {0};
-    FIRN_TRY(firn_table_live_files(invocation->table, table->snapshot, &files, error));
+    FIRN_TRY(firn_table_live_files_matching(invocation->table, table->snapshot, NULL,
+                                            FIRN_METRICS_NAN_COUNTS, &files, error));
     firn_status status = FIRN_OK;
     firn_section *root = firn_report_root(invocation->report);
     table_counts counts = count_files(&files);

@@ -75,7 +75,8 @@ firn_status firn_command_files(firn_invocation *invocation, firn_error *error) {
     FIRN_TRY(begin(invocation, &root, error));
     firn_live_files files = {0};
     FIRN_TRY(firn_table_live_files_matching(invocation->table, invocation->table->snapshot,
-                                            invocation->options->where, &files, error));
+                                            invocation->options->where, FIRN_METRICS_NAN_COUNTS,
+                                            &files, error));
     firn_facts_manifests_opened(root, &files);
     firn_rows *rows = firn_section_rows(root, "files", NULL, columns, 14, "no files");
     for (size_t i = 0; i < files.data_count; i++) {

@@ -142,10 +142,16 @@ typedef firn_status (*firn_manifest_visitor)(void *context, const firn_manifest_
 firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manifest,
                                const firn_partition_spec *spec, firn_arena *arena,
                                firn_manifest_visitor visit, void *context, firn_error *error);
+/** What is read of the metrics of files, which are most of a manifest. */
+typedef enum firn_manifest_metrics {
+    FIRN_METRICS_ALL,
+    /** Counts of NaN; other counts, sizes, bounds and split offsets are absent in every entry: for looking at it, since such an entry can't be written to a manifest again. */
+    FIRN_METRICS_NAN_COUNTS
+} firn_manifest_metrics;
 /** The same for one of many manifests, whose Avro schema is parsed only where it is not the one before's. `known` is nullable. */
 firn_status firn_manifest_read_known(firn_slice bytes, const firn_manifest_file *manifest,
                                      const firn_partition_spec *spec, firn_avro_known_schema *known,
-                                     firn_arena *arena, firn_manifest_visitor visit, void *context,
+                                     firn_manifest_metrics metrics, firn_arena *arena, firn_manifest_visitor visit, void *context,
                                      firn_error *error);
 
 /**
@@ -209,6 +215,9 @@ firn_status firn_data_file_copy(const firn_data_file *file, firn_arena *arena, f
  */
 firn_status firn_data_file_copy_like(const firn_data_file *file, const firn_data_file *like,
                                      firn_arena *arena, firn_data_file *out, firn_error *error);
+
+/** Leaves out what FIRN_METRICS_NAN_COUNTS does not read. */
+void firn_data_file_drop_metrics(firn_data_file *file);
 
 /** Whether two data files are described alike, field by field. */
 bool firn_data_file_equal(const firn_data_file *a, const firn_data_file *b);

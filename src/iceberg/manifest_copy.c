@@ -113,6 +113,13 @@ firn_status firn_data_file_copy_like(const firn_data_file *file, const firn_data
     return copy_partition(out, arena, error);
 }
 
+void firn_data_file_drop_metrics(firn_data_file *file) {
+    file->column_sizes = file->value_counts = file->null_value_counts = (firn_count_map){0};
+    file->lower_bounds = file->upper_bounds = (firn_bound_map){0};
+    file->split_offsets = NULL;
+    file->split_offset_count = 0;
+}
+
 firn_status firn_data_file_copy(const firn_data_file *file, firn_arena *arena, firn_data_file *out,
                                 firn_error *error) {
     return firn_data_file_copy_like(file, NULL, arena, out, error);

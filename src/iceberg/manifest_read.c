@@ -86,14 +86,8 @@ static const firn_avro_target file_fields[] = {
     PLAIN(101, "file_format", TEXT, file.format_text, NO_FLAG, true),
     PLAIN(103, "record_count", INT64, file.record_count, NO_FLAG, true),
     PLAIN(104, "file_size_in_bytes", INT64, file.file_size_in_bytes, NO_FLAG, true),
-    PAIRS(108, "column_sizes", column_sizes, column_size_pair, sizeof(int64_t)),
-    PAIRS(109, "value_counts", value_counts, value_count_pair, sizeof(int64_t)),
-    PAIRS(110, "null_value_counts", null_value_counts, null_count_pair, sizeof(int64_t)),
     PAIRS(137, "nan_value_counts", nan_value_counts, nan_count_pair, sizeof(int64_t)),
-    PAIRS(125, "lower_bounds", lower_bounds, lower_bound_pair, sizeof(firn_slice)),
-    PAIRS(128, "upper_bounds", upper_bounds, upper_bound_pair, sizeof(firn_slice)),
     PLAIN(131, "key_metadata", BYTES, file.key_metadata, NO_FLAG, false),
-    LIST(132, "split_offsets", split_offsets, &long_item, sizeof(int64_t)),
     LIST(135, "equality_ids", equality_ids, &int_item, sizeof(int32_t)),
     PLAIN(140, "sort_order_id", INT32, file.sort_order_id, AT(file.has_sort_order_id), false),
     PLAIN(142, "first_row_id", INT64, file.first_row_id, AT(file.has_first_row_id), false),
@@ -101,8 +95,16 @@ static const firn_avro_target file_fields[] = {
     PLAIN(144, "content_offset", INT64, file.content_offset, AT(file.has_content_offset), false),
     PLAIN(145, "content_size_in_bytes", INT64, file.content_size_in_bytes, AT(has_content_size),
           false),
+    /* From here on: what firn_data_file_drop_metrics leaves out. */
+    PAIRS(108, "column_sizes", column_sizes, column_size_pair, sizeof(int64_t)),
+    PAIRS(109, "value_counts", value_counts, value_count_pair, sizeof(int64_t)),
+    PAIRS(110, "null_value_counts", null_value_counts, null_count_pair, sizeof(int64_t)),
+    PAIRS(125, "lower_bounds", lower_bounds, lower_bound_pair, sizeof(firn_slice)),
+    PAIRS(128, "upper_bounds", upper_bounds, upper_bound_pair, sizeof(firn_slice)),
+    LIST(132, "split_offsets", split_offsets, &long_item, sizeof(int64_t)),
 };
 #define FILE_FIELD_COUNT (sizeof file_fields / sizeof *file_fields)
+#define METRICS_FIELD_COUNT ((size_t)6)
 
 static const firn_avro_target entry_fields[] = {
     PLAIN(0, "status", INT32, status, NO_FLAG, true),
@@ -118,9 +120,10 @@ typedef struct walk {
     const char *name;
     const firn_manifest_file *manifest;
     const firn_partition_spec *spec; /**< never NULL; of no fields where the table has lost it */
-    firn_arena *arena;               /**< what entries point to: the caller's, or `entry_arena` */
-    firn_arena *entry_arena;         /**< of one entry at a time; NULL: the caller keeps them */
-    firn_arena *scratch;             /**< plan and targets */
+    firn_manifest_metrics metrics;
+    firn_arena *arena;       /**< what entries point to: the caller's, or `entry_arena` */
+    firn_arena *entry_arena; /**< of one entry at a time; NULL: the caller keeps them */
+    firn_arena *scratch;     /**< plan and targets */
     firn_avro_reader *reader;
     const firn_avro_plan *plan;
     raw_entry *raw;
@@ -176,11 +179,13 @@ static firn_status partition_targets(walk *w, firn_avro_target *out) {
 }
 
 static firn_status entry_target(walk *w, firn_avro_target *out) {
-    firn_avro_target *file = firn_arena_alloc(w->scratch, FILE_FIELD_COUNT + 1, sizeof *file);
+    size_t count = FILE_FIELD_COUNT;
+    if (w->metrics == FIRN_METRICS_NAN_COUNTS) count -= METRICS_FIELD_COUNT;
+    firn_avro_target *file = firn_arena_alloc(w->scratch, count + 1, sizeof *file);
     firn_avro_target *entry = firn_arena_alloc(w->scratch, ENTRY_FIELD_COUNT + 1, sizeof *entry);
     if (file == NULL || entry == NULL) return firn_fail_memory(w->error);
-    memcpy(file, file_fields, sizeof file_fields);
-    FIRN_TRY(partition_targets(w, &file[FILE_FIELD_COUNT]));
+    memcpy(file, file_fields, count * sizeof *file);
+    FIRN_TRY(partition_targets(w, &file[count]));
     memcpy(entry, entry_fields, sizeof entry_fields);
     entry[ENTRY_FIELD_COUNT] = (firn_avro_target){.id = 2,
                                                   .name = "data_file",
@@ -188,7 +193,7 @@ static firn_status entry_target(walk *w, firn_avro_target *out) {
                                                   .present = NO_FLAG,
                                                   .required = true,
                                                   .children = file,
-                                                  .child_count = FILE_FIELD_COUNT + 1};
+                                                  .child_count = count + 1};
     *out = (firn_avro_target){.id = FIRN_AVRO_NO_ID,
                               .into = FIRN_AVRO_INTO_RECORD,
                               .present = NO_FLAG,
@@ -392,12 +397,14 @@ static firn_status visit_all(walk *w, firn_manifest_visitor visit, void *context
 firn_status firn_manifest_read(firn_slice bytes, const firn_manifest_file *manifest,
                                const firn_partition_spec *spec, firn_arena *arena,
                                firn_manifest_visitor visit, void *context, firn_error *error) {
-    return firn_manifest_read_known(bytes, manifest, spec, NULL, arena, visit, context, error);
+    return firn_manifest_read_known(bytes, manifest, spec, NULL, FIRN_METRICS_ALL, arena, visit,
+                                    context, error);
 }
 
 firn_status firn_manifest_read_known(firn_slice bytes, const firn_manifest_file *manifest,
                                      const firn_partition_spec *spec, firn_avro_known_schema *known,
-                                     firn_arena *arena, firn_manifest_visitor visit, void *context,
+                                     firn_manifest_metrics metrics, firn_arena *arena,
+                                     firn_manifest_visitor visit, void *context,
                                      firn_error *error) {
     static const firn_partition_spec no_fields = {0};
     FIRN_TRY(firn_manifest_check_magic(bytes, manifest->path, error));
@@ -406,6 +413,7 @@ firn_status firn_manifest_read_known(firn_slice bytes, const firn_manifest_file 
     walk w = {.name = manifest->path,
               .manifest = manifest,
               .spec = spec == NULL ? &no_fields : spec,
+              .metrics = metrics,
               .arena = arena,
               .next_row_id = manifest->first_row_id,
               .error = error};

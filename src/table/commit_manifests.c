@@ -247,6 +247,7 @@ static firn_status mark_removals(const firn_commit_work *work, removals *out, fi
     *out = (removals){0};
     if (change->removed_count == 0) return FIRN_OK;
     if (files == NULL) return firn_fail(error, FIRN_INVALID, "files are removed from none");
+    FIRN_TRY(firn_live_files_check_metrics(files, error));
     out->data = firn_arena_alloc(work->arena, files->data_count, sizeof *out->data);
     out->deletes = firn_arena_alloc(work->arena, files->delete_count, sizeof *out->deletes);
     out->touched = firn_arena_alloc(work->arena, files->manifest_count, sizeof *out->touched);

@@ -13,6 +13,7 @@ typedef struct live_walk {
     firn_arena *arena;             /* of what is kept */
     const firn_data_file *last;    /* that was copied into it; NULL: none */
     const firn_file_filter *where; /* of this manifest's spec; NULL: all */
+    bool light;                    /* metrics are of no use once the filter has seen them */
     bool global_deletes; /* delete files of this manifest's spec are for every partition */
     size_t manifest_index, ordinal;
     int64_t bytes, rows;
@@ -70,8 +71,9 @@ static firn_status visit_live(void *context, const firn_manifest_entry *entry, f
     firn_live_file live = {*entry, walk->manifest_index, walk->ordinal++, true};
     if (entry->status == FIRN_ENTRY_DELETED) return FIRN_OK;
     live.may_match = may_match(walk, &entry->file);
-    FIRN_TRY(
-        firn_data_file_copy_like(&entry->file, walk->last, walk->arena, &live.entry.file, error));
+    if (walk->light) firn_data_file_drop_metrics(&live.entry.file);
+    FIRN_TRY(firn_data_file_copy_like(&live.entry.file, walk->last, walk->arena, &live.entry.file,
+                                      error));
     return push_live(walk, &live, error);
 }
 
@@ -164,8 +166,10 @@ static firn_status walk_manifest(firn_table *table, const firn_manifest_file *ma
         known->files == NULL ? 0 : (uintptr_t)firn_map_get_text(known->indexes, manifest->path);
     if (found == 0 || !resolves_alike(manifest, &known->files->manifests[found - 1]) ||
         !was_opened(known, found - 1)) {
-        return firn_table_read_manifest_known(table, manifest, &walk->schema, NULL, visit_live,
-                                              walk, error);
+        firn_manifest_metrics metrics =
+            walk->light && walk->where == NULL ? FIRN_METRICS_NAN_COUNTS : FIRN_METRICS_ALL;
+        return firn_table_read_manifest_known(table, manifest, &walk->schema, metrics, NULL,
+                                              visit_live, walk, error);
     }
     size_t i = found - 1;
     FIRN_TRY(take_known(walk, known->files->data, known->data[i], known->data[i + 1], error));
@@ -206,10 +210,18 @@ static firn_status walk_manifests(firn_table *table, const known_manifests *know
     return FIRN_OK;
 }
 
+static bool has_delete_manifests(const firn_live_files *files) {
+    for (size_t i = 0; i < files->manifest_count; i++) {
+        if (files->manifests[i].content != FIRN_CONTENT_DATA) return true;
+    }
+    return false;
+}
+
 /** Everything goes into `arena`; `out` has no arena of its own yet. */
 static firn_status collect(firn_table *table, const firn_snapshot *snapshot,
                            const firn_live_files *files, firn_live_filter *filter,
-                           firn_arena *arena, firn_live_files *out, firn_error *error) {
+                           firn_manifest_metrics metrics, firn_arena *arena, firn_live_files *out,
+                           firn_error *error) {
     firn_status status = FIRN_OK;
     live_walk walk = {.arena = arena};
     known_manifests known = {0};
@@ -218,6 +230,8 @@ static firn_status collect(firn_table *table, const firn_snapshot *snapshot,
     FIRN_CHECK(known_open(&known, files, error));
     FIRN_CHECK(
         firn_table_manifests(table, snapshot, arena, &out->manifests, &out->manifest_count, error));
+    walk.light = metrics == FIRN_METRICS_NAN_COUNTS && !has_delete_manifests(out);
+    out->without_metrics = walk.light;
     FIRN_CHECK(walk_manifests(table, &known, filter, &walk, out, error));
     FIRN_CHECK(into_arena(&walk.data, arena, &out->data, &out->data_count, error));
     FIRN_CHECK(into_arena(&walk.deletes, arena, &out->deletes, &out->delete_count, error));
@@ -229,16 +243,24 @@ out:
     return status;
 }
 
+firn_status firn_live_files_check_metrics(const firn_live_files *files, firn_error *error) {
+    if (!files->without_metrics) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "live files were listed without their metrics, for a look only");
+}
+
 /** `known` and `filter`: at most one of them. */
 static firn_status open_files(firn_table *table, const firn_snapshot *snapshot,
                               const firn_live_files *known, const firn_expression *filter,
-                              firn_live_files *out, firn_error *error) {
-    firn_arena *arena = firn_arena_new();
+                              firn_manifest_metrics metrics, firn_live_files *out,
+                              firn_error *error) {
     *out = (firn_live_files){0};
+    if (known != NULL) FIRN_TRY(firn_live_files_check_metrics(known, error));
+    firn_arena *arena = firn_arena_new();
     if (arena == NULL) return firn_fail_memory(error);
     firn_live_filter where = {table->metadata, filter, arena, NULL};
     firn_status status =
-        collect(table, snapshot, known, filter == NULL ? NULL : &where, arena, out, error);
+        collect(table, snapshot, known, filter == NULL ? NULL : &where, metrics, arena, out, error);
     if (status != FIRN_OK) {
         firn_arena_free(arena);
         *out = (firn_live_files){0};
@@ -251,32 +273,32 @@ static firn_status open_files(firn_table *table, const firn_snapshot *snapshot,
 firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *snapshot,
                                         const firn_expression *filter, firn_live_files *out,
                                         firn_error *error) {
-    return open_files(table, snapshot, NULL, filter, out, error);
+    return open_files(table, snapshot, NULL, filter, FIRN_METRICS_ALL, out, error);
 }
 
 firn_status firn_table_live_files_after(firn_table *table, const firn_snapshot *snapshot,
                                         const firn_live_files *known, firn_live_files *out,
                                         firn_error *error) {
-    return open_files(table, snapshot, known, NULL, out, error);
+    return open_files(table, snapshot, known, NULL, FIRN_METRICS_ALL, out, error);
 }
 
 firn_status firn_table_live_files(firn_table *table, const firn_snapshot *snapshot,
                                   firn_live_files *out, firn_error *error) {
-    return open_files(table, snapshot, NULL, NULL, out, error);
+    return open_files(table, snapshot, NULL, NULL, FIRN_METRICS_ALL, out, error);
 }
 
 firn_status firn_table_live_files_matching(firn_table *table, const firn_snapshot *snapshot,
-                                           const char *where, firn_live_files *out,
-                                           firn_error *error) {
+                                           const char *where, firn_manifest_metrics metrics,
+                                           firn_live_files *out, firn_error *error) {
     *out = (firn_live_files){0};
-    if (where == NULL) return firn_table_live_files(table, snapshot, out, error);
+    if (where == NULL) return open_files(table, snapshot, NULL, NULL, metrics, out, error);
     firn_arena *arena = firn_arena_new();
     if (arena == NULL) return firn_fail_memory(error);
     const firn_expression *filter = NULL;
     firn_status status =
         firn_expression_parse(where, table->metadata->schema, arena, &filter, error);
     if (status == FIRN_OK) {
-        status = firn_table_live_files_where(table, snapshot, filter, out, error);
+        status = open_files(table, snapshot, NULL, filter, metrics, out, error);
     }
     firn_arena_free(arena);
     return status;
@@ -288,7 +310,8 @@ firn_status firn_table_live_files_move(firn_table *table, const firn_snapshot *s
     if (files->filtered) {
         return firn_fail(error, FIRN_INVALID, "live files that a filter made fewer can't be moved");
     }
-    FIRN_TRY(collect(table, snapshot, files, NULL, files->arena, &moved, error));
+    FIRN_TRY(firn_live_files_check_metrics(files, error));
+    FIRN_TRY(collect(table, snapshot, files, NULL, FIRN_METRICS_ALL, files->arena, &moved, error));
     moved.arena = files->arena;
     *files = moved;
     return FIRN_OK;

@@ -59,11 +59,13 @@ out:
 firn_status firn_table_read_manifest(firn_table *table, const firn_manifest_file *manifest,
                                      firn_arena *arena, firn_manifest_visitor visit, void *context,
                                      firn_error *error) {
-    return firn_table_read_manifest_known(table, manifest, NULL, arena, visit, context, error);
+    return firn_table_read_manifest_known(table, manifest, NULL, FIRN_METRICS_ALL, arena, visit,
+                                          context, error);
 }
 
 firn_status firn_table_read_manifest_known(firn_table *table, const firn_manifest_file *manifest,
-                                           firn_avro_known_schema *known, firn_arena *arena,
+                                           firn_avro_known_schema *known,
+                                           firn_manifest_metrics metrics, firn_arena *arena,
                                            firn_manifest_visitor visit, void *context,
                                            firn_error *error) {
     firn_buffer bytes = firn_buffer_with_maximum(MAXIMUM_AVRO_FILE);
@@ -80,8 +82,8 @@ firn_status firn_table_read_manifest_known(firn_table *table, const firn_manifes
         goto out;
     }
     FIRN_CHECK(firn_storage_read_all(table->storage, manifest->path, &bytes, error));
-    FIRN_CHECK(firn_manifest_read_known(firn_buffer_slice(&bytes), manifest, spec, known, arena,
-                                        visit, context, error));
+    FIRN_CHECK(firn_manifest_read_known(firn_buffer_slice(&bytes), manifest, spec, known, metrics,
+                                        arena, visit, context, error));
 out:
     firn_buffer_release(&bytes);
     return firn_error_wrap(error, status, "table %s: manifest %s", table->display_name,

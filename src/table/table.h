@@ -42,9 +42,10 @@ firn_status firn_table_manifests(firn_table *table, const firn_snapshot *snapsho
 firn_status firn_table_read_manifest(firn_table *table, const firn_manifest_file *manifest,
                                      firn_arena *arena, firn_manifest_visitor visit, void *context,
                                      firn_error *error);
-/** The same; `known` as for firn_manifest_read_known. */
+/** The same; `known` and `metrics` as for firn_manifest_read_known. */
 firn_status firn_table_read_manifest_known(firn_table *table, const firn_manifest_file *manifest,
-                                           firn_avro_known_schema *known, firn_arena *arena,
+                                           firn_avro_known_schema *known,
+                                           firn_manifest_metrics metrics, firn_arena *arena,
                                            firn_manifest_visitor visit, void *context,
                                            firn_error *error);
 
@@ -68,6 +69,7 @@ typedef struct firn_live_files {
     size_t delete_count;
     size_t manifests_opened; /**< each is here as a whole, the others are not at all */
     bool filtered;           /**< by a filter */
+    bool without_metrics;    /**< see firn_table_live_files_matching; no commit takes them */
 } firn_live_files;
 
 /**
@@ -87,16 +89,21 @@ firn_status firn_table_live_files_after(firn_table *table, const firn_snapshot *
 firn_status firn_table_live_files_where(firn_table *table, const firn_snapshot *snapshot,
                                         const firn_expression *filter, firn_live_files *out,
                                         firn_error *error);
-/** The same by a filter's text (see firn_expression_parse; NULL: all) on the columns of the current schema. */
+/**
+ * The same by a filter's text (see firn_expression_parse; NULL: all) on the columns of the current schema. FIRN_METRICS_NAN_COUNTS is for a mere look at them: it takes half the time and memory. Metrics are there
+ * nevertheless where the snapshot has manifests of deletes, since bounds tell which files equality deletes can't reach.
+ */
 firn_status firn_table_live_files_matching(firn_table *table, const firn_snapshot *snapshot,
-                                           const char *where, firn_live_files *out,
-                                           firn_error *error);
+                                           const char *where, firn_manifest_metrics metrics,
+                                           firn_live_files *out, firn_error *error);
 /**
  * Makes `files`, which no filter has made fewer, those of another snapshot of the same table, or of the same one after a reload. Manifests never change, so what it has of those that both snapshots name is not read again. What pointed into `files` points to
  * what was before and stays readable until the release. On failure `files` is as it was.
  */
 firn_status firn_table_live_files_move(firn_table *table, const firn_snapshot *snapshot,
                                        firn_live_files *files, firn_error *error);
+/** INVALID where metrics were left out: what a commit writes of them would be lost. */
+firn_status firn_live_files_check_metrics(const firn_live_files *files, firn_error *error);
 void firn_live_files_release(firn_live_files *files);
 
 /** Refuses by name (UNSUPPORTED) what the verb `what` can't change. Looks at metadata only. */

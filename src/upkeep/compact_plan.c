@@ -133,6 +133,8 @@ static firn_status make_plan(planner *plan, firn_error *error) {
     FIRN_TRY(firn_location_check(table->metadata, error));
     FIRN_TRY(choose_target(plan, error));
     FIRN_TRY(firn_table_live_files_matching(table, table->snapshot, plan->options->where,
+                                            plan->options->preview ? FIRN_METRICS_NAN_COUNTS
+                                                                   : FIRN_METRICS_ALL,
                                             &plan->out->files, error));
     FIRN_TRY(firn_compact_know_deletes(plan, error));
     FIRN_TRY(make_groups(plan, error));

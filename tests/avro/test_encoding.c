@@ -100,6 +100,43 @@ static void test_scalars(void **state) {
     firn_buffer_release(&out);
 }
 
+/* [(value, "foo")], and the first `behind` bytes of more. */
+static firn_buffer pairs_of(int64_t value, size_t behind, size_t *whole) {
+    firn_error error;
+    static const char more[] = "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80";
+    firn_buffer out = firn_buffer_with_maximum(100);
+    check_ok(firn_avro_put_long(&out, 1, &error), &error);
+    check_ok(firn_avro_put_long(&out, value, &error), &error);
+    check_ok(firn_avro_put_text(&out, "foo", &error), &error);
+    check_ok(firn_avro_put_long(&out, 0, &error), &error);
+    *whole = out.size;
+    check_ok(firn_buffer_append(&out, more, behind, &error), &error);
+    return out;
+}
+
+/* Integers are passed over in their full width, wherever the bytes end. */
+static void test_skipped_integers(void **state) {
+    (void)state;
+    static const firn_avro_schema number = {.kind = FIRN_AVRO_LONG};
+    static const firn_avro_schema bytes = {.kind = FIRN_AVRO_BYTES};
+    firn_avro_field fields[] = {{.schema = &number}, {.schema = &bytes}};
+    const firn_avro_schema pair = {.kind = FIRN_AVRO_RECORD, .fields = fields, .count = 2};
+    const firn_avro_schema pairs = {.kind = FIRN_AVRO_ARRAY, .items = &pair};
+    firn_error error;
+    for (size_t i = 0; i < 12 * sizeof longs / sizeof *longs; i++) {
+        size_t whole = 0;
+        firn_buffer out = pairs_of(longs[i / 12].value, i % 12, &whole);
+        firn_avro_cursor cursor = cursor_of(out.data, out.size);
+        check_ok(firn_avro_skip(&cursor, &pairs, &error), &error);
+        assert_int_equal(cursor.position, whole);
+        for (size_t cut = 0; cut < whole; cut++) {
+            cursor = cursor_of(out.data, cut);
+            check_fails(firn_avro_skip(&cursor, &pairs, &error), FIRN_CORRUPT, &error, "f.avro");
+        }
+        firn_buffer_release(&out);
+    }
+}
+
 static void test_lengths(void **state) {
     (void)state;
     firn_error error;
@@ -145,7 +182,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_longs),   cmocka_unit_test(test_bad_numbers),
         cmocka_unit_test(test_scalars), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_blocks),  cmocka_unit_test(test_skipped_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

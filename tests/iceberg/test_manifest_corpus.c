@@ -13,6 +13,8 @@ typedef struct dump {
     firn_buffer text;
 } dump;
 
+static size_t with_bounds; /* entries */
+
 static void put_value(firn_buffer *out, const firn_value *value) {
     firn_error error;
     firn_status status = FIRN_OK;
@@ -71,6 +73,46 @@ static firn_buffer read_beside(const char *metadata_path, const char *recorded) 
     return test_read_file(path);
 }
 
+typedef struct entry_list {
+    firn_manifest_entry items[200];
+    size_t count;
+} entry_list;
+
+static firn_status keep_entry(void *context, const firn_manifest_entry *entry, firn_error *error) {
+    entry_list *list = context;
+    (void)error;
+    assert_true(list->count < sizeof list->items / sizeof *list->items);
+    list->items[list->count++] = *entry;
+    return FIRN_OK;
+}
+
+static void read_with(firn_slice bytes, const firn_manifest_file *manifest,
+                      const firn_partition_spec *spec, firn_manifest_metrics metrics,
+                      firn_arena *arena, entry_list *out) {
+    firn_error error;
+    out->count = 0;
+    check_ok(firn_manifest_read_known(bytes, manifest, spec, NULL, metrics, arena, keep_entry, out,
+                                      &error),
+             &error);
+}
+
+/* Entries without their metrics are those with them, less these. */
+static void check_without_metrics(firn_slice bytes, const firn_manifest_file *manifest,
+                                  const firn_partition_spec *spec, firn_arena *arena) {
+    static entry_list whole, light;
+    read_with(bytes, manifest, spec, FIRN_METRICS_ALL, arena, &whole);
+    read_with(bytes, manifest, spec, FIRN_METRICS_NAN_COUNTS, arena, &light);
+    assert_int_equal(whole.count, light.count);
+    for (size_t i = 0; i < whole.count; i++) {
+        firn_data_file expected = whole.items[i].file;
+        with_bounds += expected.lower_bounds.present;
+        firn_data_file_drop_metrics(&expected);
+        assert_true(firn_data_file_equal(&expected, &light.items[i].file));
+        assert_int_equal(whole.items[i].sequence_number, light.items[i].sequence_number);
+        assert_int_equal(whole.items[i].status, light.items[i].status);
+    }
+}
+
 static void read_manifest(const char *path, const firn_table_metadata *metadata,
                           const firn_manifest_file *manifest, firn_arena *arena, dump *out) {
     firn_error error;
@@ -81,6 +123,8 @@ static void read_manifest(const char *path, const firn_table_metadata *metadata,
                                 firn_table_metadata_spec(metadata, manifest->partition_spec_id),
                                 arena, print_entry, out, &error),
              &error);
+    check_without_metrics(firn_buffer_slice(&bytes), manifest,
+                          firn_table_metadata_spec(metadata, manifest->partition_spec_id), arena);
     firn_buffer_release(&bytes);
 }
 
@@ -154,6 +198,7 @@ static void test_entries(void **state) {
     }
     fclose(list);
     assert_true(tables > 25);
+    assert_true(with_bounds > 100);
 }
 
 /* Everything nullable, no ids in maps, neither snapshot ids nor sequence numbers. */

@@ -137,6 +137,43 @@ static void vectors(void **state) {
     fixture_free(f);
 }
 
+static void look(table_fixture *f, firn_live_files *files) {
+    check_ok(firn_table_reload(f->table, &f->error), &f->error);
+    check_ok(firn_table_live_files_matching(f->table, f->table->snapshot, NULL,
+                                            FIRN_METRICS_NAN_COUNTS, files, &f->error),
+             &f->error);
+}
+
+/* What a commit carries over it writes as it has it: metrics that were not read would be lost. */
+static void no_commit_without_metrics(void **state) {
+    (void)state;
+    table_fixture *f = fixture_new(2);
+    firn_live_files files, moved;
+    firn_commit_result result;
+    fixture_append(f, abc);
+    look(f, &files);
+    const firn_live_file *removed[] = {fixture_find(&files, "a")};
+    firn_file_change change = {
+        .operation = "delete", .removed = removed, .removed_count = 1, .files = &files};
+    check_fails(firn_table_commit_files(f->table, f->journal, &change, &result, &f->error),
+                FIRN_INVALID, &f->error, "without their metrics");
+    check_fails(firn_table_live_files_move(f->table, f->table->snapshot, &files, &f->error),
+                FIRN_INVALID, &f->error, "without their metrics");
+    check_fails(
+        firn_table_live_files_after(f->table, f->table->snapshot, &files, &moved, &f->error),
+        FIRN_INVALID, &f->error, "without their metrics");
+    firn_live_files_release(&files);
+    /* Bounds of data files are there where there are deletes. */
+    firn_manifest_entry added = fixture_file(f, "p", FIRN_CONTENT_POSITION_DELETES, 3);
+    change = (firn_file_change){.operation = "delete", .added = &added, .added_count = 1};
+    commit(f, &change);
+    look(f, &files);
+    assert_false(files.without_metrics);
+    assert_int_equal(files.data_count, 3);
+    firn_live_files_release(&files);
+    fixture_free(f);
+}
+
 static int64_t row_id_of(const firn_live_files *files, const char *name) {
     const firn_live_file *file = fixture_find(files, name);
     return file->entry.file.has_first_row_id ? file->entry.file.first_row_id : -1;
@@ -250,8 +287,11 @@ static void row_ids_given_before(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delete_files), cmocka_unit_test(vectors), cmocka_unit_test(row_ids_stay),
-        cmocka_unit_test(row_ids_after_upgrade), cmocka_unit_test(row_ids_given_before)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(delete_files),
+                                       cmocka_unit_test(vectors),
+                                       cmocka_unit_test(no_commit_without_metrics),
+                                       cmocka_unit_test(row_ids_stay),
+                                       cmocka_unit_test(row_ids_after_upgrade),
+                                       cmocka_unit_test(row_ids_given_before)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
