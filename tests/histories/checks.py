@@ -76,7 +76,11 @@ def vector_books(state):
 
 
 def row_id_books(metadata, snapshot, state):
-    if metadata["format-version"] < 3 or "first-row-id" not in snapshot:
+    if metadata["format-version"] < 3:
+        return
+    if "first-row-id" not in snapshot:
+        parent = snapshot.get("parent-snapshot-id")
+        check(parent is None or "first-row-id" not in reader.snapshot(metadata, parent), "a snapshot of v3 has no first-row-id")
         return
     end = snapshot["first-row-id"] + snapshot["added-rows"]
     check(end <= metadata["next-row-id"], "next-row-id is below what a snapshot assigned")

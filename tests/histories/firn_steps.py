@@ -71,9 +71,7 @@ def compact_options(world, dice, all_of_it=0.4):
         options += ["--where", condition(world, dice)[0]]
     if dice.random() < 0.5:
         options.append("--verify")
-    if dice.random() < 0.4:  # so little that positions are looked up, and lie, in parts
-        options += ["--memory", "1KB"]
-    return options
+    return options + little_memory(dice)
 
 
 def compact(world, dice):
@@ -99,16 +97,16 @@ def has_option(verb, option):
     return option in done.stdout
 
 
-def compact_meets_writer(world, dice):
-    """Somebody commits while a compaction stands at one of its reads or writes."""
-    if not kit.FAULTS or world.state_id() is None:
+def meets_writer(world, dice, verb, options):
+    """Somebody commits while firn stands at one of its reads or writes."""
+    if not kit.FAULTS or not has(verb) or world.state_id() is None:
         return
     ready, go = (os.path.join(world.table.folder, name) for name in ("ready", "go"))
     operation = dice.choice(["read", "create", "write", "finish", "publish"])
     plan = f"run:{dice.randrange(1, 40 if operation == 'read' else 12)}:{operation}"
     environment = {**os.environ, "FIRN_FAULT": plan,
                    "FIRN_FAULT_COMMAND": f"touch '{ready}'; while [ ! -e '{go}' ]; do sleep 0.005; done"}
-    command = [kit.FAULTS, "compact", *world.table.arguments, "--yes", "--json", *compact_options(world, dice, 0.7)]
+    command = [kit.FAULTS, verb, *world.table.arguments, "--yes", "--json", *options]
     with subprocess.Popen(list(map(str, command)), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         while run.poll() is None and not os.path.exists(ready):
             time.sleep(0.002)
@@ -123,29 +121,54 @@ def compact_meets_writer(world, dice):
     for name in (ready, go):
         if os.path.exists(name):
             os.remove(name)
-    told = f"{plan} firn compact: exit {run.returncode}\n{out[-1500:]}\n{err[-1500:]}"
+    told = f"{plan} firn {verb}: exit {run.returncode}\n{out[-1500:]}\n{err[-1500:]}"
     check(run.returncode in (0, 5), told)
     world.model.learn(world.metadata, reader.head(world.metadata))
 
 
-def compact_dies(world, dice):
-    """A compaction is killed, or one of its calls fails; whatever stands then, the rows are the same."""
-    if not kit.FAULTS or world.state_id() is None:
+def compact_meets_writer(world, dice):
+    meets_writer(world, dice, "compact", compact_options(world, dice, 0.7))
+
+
+def rewrite_deletes_meets_writer(world, dice):
+    meets_writer(world, dice, "rewrite-deletes", little_memory(dice))
+
+
+def remove_dangling_deletes_meets_writer(world, dice):
+    meets_writer(world, dice, "remove-dangling-deletes", [])
+
+
+def dies(world, dice, verb, options):
+    """firn is killed, or one of its calls fails; whatever stands then, the rows are the same."""
+    if not kit.FAULTS or not has(verb) or world.state_id() is None:
         return
     plan = f"{dice.choice(['kill', 'kill-after', 'fail', 'fail-after'])}:" + dice.choice(
         [f"{dice.randrange(1, 80)}", f"{dice.randrange(1, 3)}:catalog", f"{dice.randrange(1, 12)}:finish"])
-    done = kit.firn("compact", *world.table.arguments, "--yes", *compact_options(world, dice), program=kit.FAULTS,
+    done = kit.firn(verb, *world.table.arguments, "--yes", *options, program=kit.FAULTS,
                     environment={"FIRN_FAULT": plan}, expect=None)
-    check(done.returncode in (0, 1, 5, 7, 137), f"{plan}: exit {done.returncode}\n{done.stdout[-1000:]}\n{done.stderr[-1500:]}")
+    check(done.returncode in (0, 1, 5, 7, 137),
+          f"{plan} firn {verb}: exit {done.returncode}\n{done.stdout[-1000:]}\n{done.stderr[-1500:]}")
     world.model.learn(world.metadata, reader.head(world.metadata))
+
+
+def compact_dies(world, dice):
+    dies(world, dice, "compact", compact_options(world, dice))
+
+
+def rewrite_deletes_dies(world, dice):
+    dies(world, dice, "rewrite-deletes", little_memory(dice))
+
+
+def little_memory(dice):
+    """So little that positions are looked up, and lie, in parts."""
+    return ["--memory", "1KB"] if dice.random() < 0.4 else []
 
 
 def rewrite_deletes(world, dice):
     if has("rewrite-deletes"):
         ref = world.pick_ref(dice)
         if world.state_id(ref) is not None:
-            little = ["--memory", "1KB"] if dice.random() < 0.4 else []
-            rewrite(world, ref, "rewrite-deletes", *world.table.arguments, *little)
+            rewrite(world, ref, "rewrite-deletes", *world.table.arguments, *little_memory(dice))
 
 
 def remove_dangling_deletes(world, dice):
@@ -209,4 +232,5 @@ def after_each(world):
     verified(world)
 
 
-STEPS = {compact: 8, compact_meets_writer: 2, compact_dies: 1, rewrite_deletes: 2, remove_dangling_deletes: 1, upgrade: 0.5}
+STEPS = {compact: 8, compact_meets_writer: 2, compact_dies: 1, rewrite_deletes: 2, rewrite_deletes_meets_writer: 1, rewrite_deletes_dies: 0.5,
+         remove_dangling_deletes: 1, remove_dangling_deletes_meets_writer: 0.5, upgrade: 0.5}

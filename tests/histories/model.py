@@ -40,7 +40,9 @@ class Model:
         """
         parent = self.states[entry.get("parent-snapshot-id")]
         found = {row.values[columns.UID]: row for row in reader.State(metadata, entry).rows()}
-        sequence, lineage = entry.get("sequence-number", 0), metadata["format-version"] >= 3
+        sequence = entry.get("sequence-number", 0)
+        # A snapshot of before an upgrade to v3 may be seen only after it.
+        lineage = metadata["format-version"] >= 3 and "first-row-id" in entry
         result, taken = {}, set()
         for uid, values in rows.items():
             there, before = found.get(uid), parent.get(uid)

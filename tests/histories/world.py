@@ -6,6 +6,7 @@ import fx_json
 import model
 import reader
 import writer
+from kit import check
 
 # What may be in a history beyond the plain; outside readers differ in what they know of it.
 FEATURES = {"avro": 0.25, "no_ids": 0.2, "equality": 0.5, "null_keys": 0.5, "evolution": 0.6, "specs": 0.4, "defaults": 0.5,
@@ -107,4 +108,6 @@ class World:
         metadata = self.metadata
         head = reader.head(metadata, ref)
         self.model.learn(metadata, head)
-        return sum(1 for _ in reader.since(metadata, head, before))
+        made = list(reader.since(metadata, head, before))
+        check(metadata["format-version"] < 3 or all("first-row-id" in entry for entry in made), "a snapshot of v3 has no first-row-id")
+        return len(made)
