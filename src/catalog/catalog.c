@@ -184,3 +184,11 @@ firn_status firn_catalog_identity(const firn_catalog *catalog, firn_table_name n
     *out = firn_strdup("");
     return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
 }
+
+firn_status firn_catalog_names(const firn_catalog *catalog, char **out, firn_error *error) {
+    if (catalog->operations->names != NULL) {
+        return catalog->operations->names(catalog->implementation, out, error);
+    }
+    *out = firn_strdup("");
+    return *out == NULL ? firn_fail_memory(error) : FIRN_OK;
+}

@@ -61,6 +61,8 @@ typedef struct firn_catalog_operations {
     /** NULL: the table's location says all. */
     firn_status (*identity)(void *implementation, firn_table_name name, char **out,
                             firn_error *error);
+    /** NULL: none shares its store with others. */
+    firn_status (*names)(void *implementation, char **out, firn_error *error);
     void (*free)(void *implementation);
 } firn_catalog_operations;
 
@@ -135,6 +137,8 @@ firn_status firn_catalog_check_writable(firn_catalog *catalog, firn_table_name n
                                         firn_error *error);
 /** "SQLite catalog 'default' in /x/catalog.db" … */
 const char *firn_catalog_describe(const firn_catalog *catalog);
+/** The names of all catalogs in the same store, with commas between, cut off where they are many; owned (firn_free). "": there is none, or the kind of catalog has no names. */
+firn_status firn_catalog_names(const firn_catalog *catalog, char **out, firn_error *error);
 /**
  * Tells one pointer from every other one: the same table may be registered under several names and
  * in several catalogs, each of which moves on its own. Equal for the same file by another path.

@@ -43,6 +43,9 @@ static firn_status take_row(const firn_sql_connection *connection, sqlite3_stmt 
     return FIRN_OK;
 }
 
+/* Names of catalogs that a message shows. */
+#define MOST_NAMES_BYTES 600
+
 /* *absent: the catalog is still to be made, and has no tables; nothing is open then. */
 static firn_status connect_to_tables(const firn_sql_catalog *catalog, firn_sql_mode mode,
                                      firn_sql_connection *out, bool *absent, firn_error *error) {
@@ -261,15 +264,13 @@ firn_status firn_sql_make(const firn_sql_catalog *catalog, firn_error *error) {
     return status;
 }
 
-/* The catalogs in the file, from tables and namespaces; `name` gets the only one, or is NULL. */
-static firn_status find_name(const firn_sql_connection *connection, char **name,
-                             firn_error *error) {
+/* The catalogs in the file, from tables and namespaces; `names` cuts off what is too long. `first` gets the first one, owned. */
+static firn_status list_names(const firn_sql_connection *connection, firn_buffer *names,
+                              size_t *count, char **first, firn_error *error) {
     static const char tables[] = "SELECT DISTINCT catalog_name FROM iceberg_tables ORDER BY 1";
     static const char both[] = "SELECT catalog_name FROM iceberg_tables UNION "
                                "SELECT catalog_name FROM iceberg_namespace_properties ORDER BY 1";
     sqlite3_stmt *statement = NULL;
-    firn_buffer names = firn_buffer_with_maximum(600);
-    size_t count = 0;
     firn_status status = FIRN_OK;
     FIRN_CHECK(firn_sql_prepare(connection, connection->has_namespaces ? both : tables, NULL, 0,
                                 &statement, error));
@@ -279,25 +280,55 @@ static firn_status find_name(const firn_sql_connection *connection, char **name,
         char *text = NULL;
         FIRN_CHECK(firn_sql_text(connection, statement, 0, &text, error));
         if (text == NULL) continue;
-        status = firn_buffer_printf(&names, NULL, "%s%s", count++ == 0 ? "" : ", ", text);
-        if (count == 1) {
-            *name = text;
+        status = firn_buffer_printf(names, NULL, "%s%s", *count == 0 ? "" : ", ", text);
+        if ((*count)++ == 0) {
+            *first = text;
         } else {
             firn_free(text);
         }
-        if (status == FIRN_NO_MEMORY) goto memory;
+        if (status == FIRN_NO_MEMORY) {
+            status = firn_fail_memory(error);
+            goto out;
+        }
+        status = FIRN_OK;
     }
-    status = FIRN_OK;
-    if (count < 2) goto out;
-    status =
-        firn_fail(error, FIRN_INVALID, "%s holds %zu catalogs (%.*s): name one with --catalog-name",
-                  connection->path, count, (int)names.size, (const char *)names.data);
-    goto out;
-memory:
-    status = firn_fail_memory(error);
 out:
     sqlite3_finalize(statement);
+    return status;
+}
+
+/* `name` gets the only catalog in the file, or is NULL. */
+static firn_status find_name(const firn_sql_connection *connection, char **name,
+                             firn_error *error) {
+    firn_buffer names = firn_buffer_with_maximum(MOST_NAMES_BYTES);
+    size_t count = 0;
+    firn_status status = list_names(connection, &names, &count, name, error);
+    if (status == FIRN_OK && count > 1) {
+        status = firn_fail(error, FIRN_INVALID,
+                           "%s holds %zu catalogs (%.*s): name one with --catalog-name",
+                           connection->path, count, (int)names.size, (const char *)names.data);
+    }
     firn_buffer_release(&names);
+    return status;
+}
+
+static firn_status sql_names(void *implementation, char **out, firn_error *error) {
+    const firn_sql_catalog *catalog = implementation;
+    firn_sql_connection connection;
+    bool absent = false;
+    *out = NULL;
+    FIRN_TRY(connect_to_tables(catalog, FIRN_SQL_READ, &connection, &absent, error));
+    firn_buffer names = firn_buffer_with_maximum(MOST_NAMES_BYTES);
+    size_t count = 0;
+    char *first = NULL;
+    firn_status status = absent ? FIRN_OK : list_names(&connection, &names, &count, &first, error);
+    if (status == FIRN_OK) {
+        *out = firn_strndup(names.size == 0 ? "" : (const char *)names.data, names.size);
+        if (*out == NULL) status = firn_fail_memory(error);
+    }
+    firn_free(first);
+    firn_buffer_release(&names);
+    if (!absent) firn_sql_disconnect(&connection);
     return status;
 }
 
@@ -368,6 +399,7 @@ firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage 
         .check_writable = firn_sql_check_writable,
         .describe = sql_describe,
         .identity = sql_identity,
+        .names = sql_names,
         .free = sql_free,
     };
     firn_catalog *catalog = firn_alloc_zeroed(1, sizeof *catalog);

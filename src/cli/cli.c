@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/error_report.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
@@ -40,29 +41,35 @@ static void hold_standard_descriptors(void) {
     if (descriptor > STDERR_FILENO) close(descriptor);
 }
 
+typedef enum error_form {
+    ERROR_TEXT,     /* on standard error alone */
+    ERROR_DOCUMENT, /* on standard output as well */
+    ERROR_LINE      /* the same behind lines of JSON: one more line */
+} error_form;
+
+static error_form form_of(const firn_verb *verb, bool json) {
+    if (!json) return ERROR_TEXT;
+    return verb != NULL && verb->run == firn_command_scan ? ERROR_LINE : ERROR_DOCUMENT;
+}
+
 /* The error document of --json; its own failures are not worth a further message. */
-static void print_error_document(const char *verb, firn_status status, const firn_error *error) {
+static void print_error_document(const char *verb, error_form form, firn_status status,
+                                 const firn_error *error) {
     firn_report *report = NULL;
     if (firn_report_new(verb, &report, NULL) != FIRN_OK) return;
-    firn_section *section = firn_section_child(firn_report_root(report), "error", NULL);
-    firn_section_add(section, "code", NULL, firn_cell_text(firn_status_name(status)));
-    firn_section_add(section, "exit_code", NULL, firn_cell_integer(firn_exit_code(status)));
-    firn_section_add(section, "message", NULL, firn_cell_text(error->message));
-    firn_section_add(section, "retryable", NULL, firn_cell_boolean(error->retryable));
-    if (error->byte_offset >= 0) {
-        firn_section_add(section, "byte_offset", NULL, firn_cell_integer(error->byte_offset));
-    }
-    if (error->system_errno != 0) {
-        firn_section_add(section, "system_errno", NULL, firn_cell_integer(error->system_errno));
-    }
+    firn_report_add_error(firn_report_root(report), status, error);
     firn_write_to out = firn_standard_output();
-    firn_report_write_json(report, &out, NULL);
+    if (form == ERROR_LINE) {
+        firn_report_write_json_line(report, &out, NULL);
+    } else {
+        firn_report_write_json(report, &out, NULL);
+    }
     firn_report_free(report);
 }
 
-static int fail(const char *verb, bool json, firn_status status, firn_error *error) {
+static int fail(const char *verb, error_form form, firn_status status, firn_error *error) {
     if (error->message[0] == '\0') firn_fail(error, status, "%s", firn_status_text(status));
-    if (json) print_error_document(verb, status, error);
+    if (form != ERROR_TEXT) print_error_document(verb, form, status, error);
     firn_print_error_line(error->message);
     return firn_exit_code(status);
 }
@@ -88,7 +95,7 @@ static int fail_telling(const firn_invocation *invocation, firn_status status, f
     firn_error second;
     firn_error_clear(&second);
     if (print_report(invocation, &second) != FIRN_OK) firn_print_error_line(second.message);
-    return fail(invocation->verb->name, false, status, error);
+    return fail(invocation->verb->name, ERROR_TEXT, status, error);
 }
 
 /* Runs that ended, but not with 0: for programs that read the document alone. */
@@ -124,7 +131,9 @@ static int run_verb(const firn_verb *verb, const firn_options *options,
     if (status != FIRN_OK && invocation.tells_failure) {
         exit_code = fail_telling(&invocation, status, &error);
     } else if (status != FIRN_OK) {
-        exit_code = fail(verb->name, options->json, status, &error);
+        bool json =
+            options->json || (options->format != NULL && strcmp(options->format, "json") == 0);
+        exit_code = fail(verb->name, form_of(verb, json), status, &error);
     } else {
         add_outcome(&invocation);
         status = print_report(&invocation, &error);
@@ -151,7 +160,7 @@ static firn_status print_version(bool json, firn_error *error) {
 static int run_nothing(bool json, firn_error *error) {
     if (json) {
         firn_fail(error, FIRN_INVALID, "no verb is named (firn help lists all)");
-        return fail(NULL, true, FIRN_INVALID, error);
+        return fail(NULL, ERROR_DOCUMENT, FIRN_INVALID, error);
     }
     firn_buffer text = firn_buffer_with_maximum((size_t)1 << 20);
     if (firn_help_append(NULL, &text, NULL) == FIRN_OK) {
@@ -177,7 +186,8 @@ int firn_cli_main(int argc, char *const *argv, firn_cli_storage open_storage) {
     firn_error_clear(&error);
     firn_status status = firn_options_parse(argc, argv, &options, &verb, &error);
     bool json = options.json || firn_options_want_json(argc, argv);
-    if (status != FIRN_OK) return fail(verb == NULL ? NULL : verb->name, json, status, &error);
+    if (status != FIRN_OK)
+        return fail(verb == NULL ? NULL : verb->name, form_of(verb, json), status, &error);
     if (options.verbose > 0) {
         firn_log_set_level(options.verbose > 1 ? FIRN_LOG_DEBUG : FIRN_LOG_INFO);
     }
@@ -185,5 +195,5 @@ int firn_cli_main(int argc, char *const *argv, firn_cli_storage open_storage) {
         return verb == NULL ? run_nothing(json, &error) : run_verb(verb, &options, open_storage);
     }
     status = options.version ? print_version(json, &error) : print_help(verb, &options, &error);
-    return status == FIRN_OK ? 0 : fail(NULL, false, status, &error);
+    return status == FIRN_OK ? 0 : fail(NULL, ERROR_TEXT, status, &error);
 }

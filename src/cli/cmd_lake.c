@@ -240,8 +240,10 @@ static firn_status open_catalog(firn_invocation *invocation, const lake_request 
 }
 
 static const char *find_warehouse(const firn_invocation *invocation, const lake_request *request) {
-    const char *name = request->catalog == NULL ? "default" : request->catalog;
-    const firn_catalog_config *catalog = firn_config_catalog(invocation->config, name);
+    const firn_config *config = invocation->config;
+    const firn_catalog_config *catalog = request->catalog == NULL
+                                             ? firn_config_default_catalog(config)
+                                             : firn_config_catalog(config, request->catalog);
     return catalog == NULL ? NULL : firn_catalog_config_property(catalog, "warehouse");
 }
 

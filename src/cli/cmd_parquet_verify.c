@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/error_report.h"
 #include "cli/exit_code.h"
 #include "parquet/verify.h"
 
@@ -10,6 +11,9 @@ typedef struct verify_report {
     firn_section *root;
     firn_rows *files, *findings;
     int64_t found, left_out;
+    firn_status
+        failure; /* of the files that could not be read, the one with the highest exit code */
+    firn_error error;
 } verify_report;
 
 static firn_cell optional(int64_t value) {
@@ -56,8 +60,8 @@ static void add_file(verify_report *out, const char *path, const firn_parquet_ve
     out->left_out += v->findings_left_out;
 }
 
-static firn_status verify_one(firn_invocation *invocation, verify_report *out, const char *path,
-                              firn_error *error) {
+static firn_status read_one(firn_invocation *invocation, verify_report *out, const char *path,
+                            firn_error *error) {
     firn_storage_file *file = NULL;
     firn_parquet_verification verification = {0};
     firn_status status = firn_storage_open(invocation->storage, path, &file, error);
@@ -77,6 +81,68 @@ out:
     firn_parquet_verification_release(&verification);
     firn_storage_close(file);
     return status;
+}
+
+/* Where a file can't be read that is its finding: it says nothing of the others. */
+static void add_unreadable(firn_report *report, verify_report *out, const char *path,
+                           firn_status status, const firn_error *problem) {
+    const char *message = firn_report_copy(report, problem->message);
+    firn_cell nothing = firn_cell_null();
+    const firn_cell file[] = {firn_cell_text(path),
+                              firn_cell_count(1),
+                              nothing,
+                              nothing,
+                              nothing,
+                              nothing,
+                              nothing,
+                              nothing,
+                              nothing,
+                              nothing,
+                              nothing};
+    const firn_cell finding[] = {firn_cell_text(path),
+                                 firn_cell_text("unreadable"),
+                                 nothing,
+                                 nothing,
+                                 nothing,
+                                 nothing,
+                                 nothing,
+                                 firn_cell_text(message)};
+    firn_rows_add(out->files, file);
+    firn_rows_add(out->findings, finding);
+    firn_section_line(out->root, "%s", message);
+    if (out->failure != FIRN_OK && firn_exit_code(status) <= firn_exit_code(out->failure)) return;
+    out->failure = status;
+    out->error = *problem;
+}
+
+static firn_status verify_one(firn_invocation *invocation, verify_report *out, const char *path,
+                              firn_error *error) {
+    firn_error problem;
+    firn_error_clear(&problem);
+    firn_status status = read_one(invocation, out, path, &problem);
+    if (status == FIRN_OK) return FIRN_OK;
+    if (status == FIRN_CANCELLED || status == FIRN_NO_MEMORY) {
+        if (error != NULL) *error = problem;
+        return status;
+    }
+    add_unreadable(invocation->report, out, path, status, &problem);
+    return firn_report_status(invocation->report, error);
+}
+
+/* The exit code is that of the worst file; what broke a promise goes before what could not be read. */
+static firn_status end(firn_invocation *invocation, verify_report *out, firn_error *error) {
+    if (out->found > 0) {
+        invocation->exit_code = FIRN_EXIT_PROBLEMS;
+    } else if (out->failure == FIRN_OK) {
+        firn_section_line(out->root, "No faults found.");
+    } else {
+        firn_report_add_error(out->root, out->failure, &out->error);
+        FIRN_TRY(firn_report_status(invocation->report, error));
+        invocation->tells_failure = true;
+        if (error != NULL) *error = out->error;
+        return out->failure;
+    }
+    return firn_report_status(invocation->report, error);
 }
 
 firn_status firn_command_parquet_verify(firn_invocation *invocation, firn_error *error) {
@@ -108,10 +174,5 @@ firn_status firn_command_parquet_verify(firn_invocation *invocation, firn_error 
         FIRN_TRY(verify_one(invocation, &out, invocation->options->arguments[i], error));
     }
     firn_section_add(out.root, "findings_left_out", NULL, firn_cell_integer(out.left_out));
-    if (out.found > 0) {
-        invocation->exit_code = FIRN_EXIT_PROBLEMS;
-    } else {
-        firn_section_line(out.root, "No faults found.");
-    }
-    return firn_report_status(invocation->report, error);
+    return end(invocation, &out, error);
 }

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 
+#include "base/alloc.h"
 #include "report/report.h"
 
 typedef struct listing {
@@ -26,6 +27,23 @@ static firn_status add_table(void *context, firn_table_name name, const char *me
     return firn_report_status(list->report, error);
 }
 
+/* "no tables in X": of a name that the file does not have it is the name that is wrong. */
+static firn_status tell_nothing(firn_invocation *invocation, firn_section *root,
+                                const char *catalog, firn_error *error) {
+    const char *wanted = invocation->options->catalog_name;
+    char *names = NULL;
+    FIRN_TRY(firn_catalog_names(invocation->catalog, &names, error));
+    if (wanted == NULL || names[0] == '\0') {
+        firn_section_line(root, "no tables in %s", catalog);
+    } else {
+        firn_section_line(root, "no tables in %s; the file holds: %s", catalog, names);
+    }
+    const char *kept = firn_report_copy(invocation->report, names);
+    firn_section_add(root, "catalog_names", NULL, firn_cell_text(kept));
+    firn_free(names);
+    return firn_report_status(invocation->report, error);
+}
+
 firn_status firn_command_tables(firn_invocation *invocation, firn_error *error) {
     static const firn_column columns[] = {{"table", "table"},
                                           {"namespace", NULL},
@@ -38,8 +56,7 @@ firn_status firn_command_tables(firn_invocation *invocation, firn_error *error) 
         firn_report_copy(invocation->report, firn_catalog_describe(invocation->catalog));
     firn_section_add(root, "catalog", NULL, firn_cell_text(catalog));
     listing list = {.report = invocation->report};
-    list.rows =
-        firn_section_rows(root, "tables", NULL, columns, 4,
-                          firn_report_format(invocation->report, "no tables in %s", catalog));
-    return firn_catalog_list(invocation->catalog, add_table, &list, error);
+    list.rows = firn_section_rows(root, "tables", NULL, columns, 4, NULL);
+    FIRN_TRY(firn_catalog_list(invocation->catalog, add_table, &list, error));
+    return list.count > 0 ? FIRN_OK : tell_nothing(invocation, root, catalog, error);
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/exit_code.h"
+#include "cli/error_report.h"
 #include "report/format.h"
 #include "report/table_facts.h"
 
@@ -284,15 +284,6 @@ static void add_head(firn_section *root, const char *table, const firn_sync_resu
     firn_section_add(root, "location", nowhere ? NULL : label, copied(report, result->location));
 }
 
-static void add_failure(firn_section *root, firn_status status, const firn_error *failure) {
-    firn_report *report = firn_section_report(root);
-    firn_section *section = firn_section_child(root, "error", NULL);
-    firn_section_add(section, "code", NULL, firn_cell_text(firn_status_name(status)));
-    firn_section_add(section, "exit_code", NULL, firn_cell_integer(firn_exit_code(status)));
-    firn_section_add(section, "message", NULL, copied(report, failure->message));
-    firn_section_add(section, "retryable", NULL, firn_cell_boolean(failure->retryable));
-}
-
 static void add_changed_units(firn_section *root, const firn_sync_result *result) {
     static const firn_column json[] = {
         {"unit", NULL}, {"rows", NULL}, {"rows_gone", NULL}, {"rows_now", NULL}};
@@ -361,6 +352,6 @@ void firn_report_sync(firn_section *root, const char *table, const firn_sync_res
     add_changed_units(root, result);
     add_ignored(root, result);
     add_commits(root, result);
-    if (status != FIRN_OK) add_failure(root, status, failure);
+    if (status != FIRN_OK) firn_report_add_error(root, status, failure);
     add_closing(root, result, preview, status);
 }

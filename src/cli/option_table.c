@@ -7,7 +7,8 @@
 const firn_option firn_option_table[] = {
     {"catalog", 0, FIRN_OPTION_TEXT, MEMBER(catalog), FIRN_OPTIONS_CATALOG, "NAME|FILE",
      "a configured catalog, or an SQLite file (a path, or sqlite:///…); without it the one that "
-     "the configuration has under lakes for the table, else the one named default"},
+     "the configuration has under lakes for the table, else the one named default, else the only "
+     "one that is configured"},
     {"catalog-name", 0, FIRN_OPTION_TEXT, MEMBER(catalog_name), FIRN_OPTIONS_CATALOG, "NAME",
      "the catalog's name inside an SQLite file that holds several"},
     {"ref", 0, FIRN_OPTION_TEXT, MEMBER(ref), FIRN_OPTIONS_REF, "NAME",

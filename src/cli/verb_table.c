@@ -192,7 +192,8 @@ const firn_verb firn_verb_table[] = {
      "Decodes every value and holds CRCs, sizes and counts of the footer, statistics, page "
      "indexes, "
      "size statistics and Bloom filters against what is there. Ends with exit code 8 when a file "
-     "does not keep what it promises. Changes nothing.",
+     "does not keep what it promises; a file that can't be read is one finding, and the others are "
+     "looked at all the same. Changes nothing.",
      firn_command_parquet_verify},
     {"parquet merge", "IN...", 1, MANY, COMMON | RESOURCES | MERGE,
      "write several Parquet files as one, or as some of a size",

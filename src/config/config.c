@@ -160,6 +160,12 @@ const firn_catalog_config *firn_config_catalog(const firn_config *config, const 
     return catalog == NULL ? NULL : &catalog->view;
 }
 
+const firn_catalog_config *firn_config_default_catalog(const firn_config *config) {
+    const firn_catalog_config *named = firn_config_catalog(config, "default");
+    if (named != NULL || firn_config_catalog_count(config) != 1) return named;
+    return firn_config_catalog_at(config, 0);
+}
+
 const char *firn_catalog_config_property(const firn_catalog_config *catalog, const char *key) {
     for (size_t i = 0; i < catalog->property_count; i++) {
         if (strcmp(catalog->properties[i].key, key) == 0) return catalog->properties[i].value;

@@ -40,6 +40,8 @@ size_t firn_config_catalog_count(const firn_config *config);
 const firn_catalog_config *firn_config_catalog_at(const firn_config *config, size_t index);
 /** NULL when no catalog has this name; case does not matter, as for PyIceberg. */
 const firn_catalog_config *firn_config_catalog(const firn_config *config, const char *name);
+/** The one that is meant where none is named: that named "default", else the only one that is configured; NULL. */
+const firn_catalog_config *firn_config_default_catalog(const firn_config *config);
 /** The value of a setting, or NULL. */
 const char *firn_catalog_config_property(const firn_catalog_config *catalog, const char *key);
 
@@ -73,7 +75,7 @@ bool firn_config_is_secret(const char *key, const char *value);
 
 /**
  * Opens what `--catalog` (and --catalog-name) mean: a configured name, or an SQLite file (a path, or
- * sqlite:///…); NULL: the catalog named "default", INVALID when there is none. `create`: an SQLite file
+ * sqlite:///…); NULL: firn_config_default_catalog, INVALID when there is none. `create`: an SQLite file
  * that isn't there yet is made with its first table, not before. Kinds of catalog that this version can't open are UNSUPPORTED by name.
  */
 firn_status firn_config_open_catalog(const firn_config *config, const char *catalog_argument,

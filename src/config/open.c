@@ -198,8 +198,9 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
                                      const char *catalog_name, bool read_only, bool create,
                                      firn_storage *storage, firn_catalog **out, firn_error *error) {
     open_request request = {catalog_name, read_only, create, storage};
-    const char *name = catalog_argument == NULL ? "default" : catalog_argument;
-    const firn_catalog_config *catalog = firn_config_catalog(config, name);
+    const firn_catalog_config *catalog = catalog_argument == NULL
+                                             ? firn_config_default_catalog(config)
+                                             : firn_config_catalog(config, catalog_argument);
     if (catalog != NULL) return open_configured(catalog, &request, out, error);
     if (catalog_argument == NULL) return firn_config_fail_unknown(config, NULL, NULL, error);
     if (strncasecmp(catalog_argument, "sqlite", 6) == 0 &&

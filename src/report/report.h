@@ -122,6 +122,9 @@ firn_status firn_report_write_text(const firn_report *report, const firn_write_t
 /** The document and a line feed. */
 firn_status firn_report_write_json(const firn_report *report, const firn_write_to *out,
                                    firn_error *error);
+/** The same on one line, for a stream of JSON lines. */
+firn_status firn_report_write_json_line(const firn_report *report, const firn_write_to *out,
+                                        firn_error *error);
 
 /**
  * Appends text as a JSON string, quotes included. Bytes that are no UTF-8 become U+FFFD: paths are opaque

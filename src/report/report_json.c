@@ -72,8 +72,17 @@ static firn_status append_cell(const firn_cell *cell, firn_buffer *out, firn_err
     return FIRN_OK;
 }
 
-static firn_status append_indent(int indent, firn_buffer *out, firn_error *error) {
-    return firn_buffer_printf(out, error, "%*s", indent, "");
+/* Indent of what stands on one line. */
+#define ON_ONE_LINE (-1)
+
+/* A new line, or a space where all is on one. */
+static firn_status break_line(int indent, firn_buffer *out, firn_error *error) {
+    if (indent == ON_ONE_LINE) return firn_buffer_append_byte(out, ' ', error);
+    return firn_buffer_printf(out, error, "\n%*s", indent, "");
+}
+
+static int deeper(int indent) {
+    return indent == ON_ONE_LINE ? ON_ONE_LINE : indent + 2;
 }
 
 static firn_status append_row(const firn_rows *rows, size_t row, firn_buffer *out,
@@ -97,14 +106,14 @@ static firn_status write_rows(firn_report_sink *sink, const firn_rows *rows, int
     firn_buffer *out = &sink->buffer;
     size_t count = rows->column_count == 0 ? 0 : rows->cells.count / rows->column_count;
     if (count == 0) return firn_buffer_append_text(out, "[]", sink->error);
-    FIRN_TRY(firn_buffer_append_text(out, "[\n", sink->error));
+    FIRN_TRY(firn_buffer_append_byte(out, '[', sink->error));
     for (size_t row = 0; row < count; row++) {
-        FIRN_TRY(append_indent(indent + 2, out, sink->error));
+        if (row > 0) FIRN_TRY(firn_buffer_append_byte(out, ',', sink->error));
+        FIRN_TRY(break_line(deeper(indent), out, sink->error));
         FIRN_TRY(append_row(rows, row, out, sink->error));
-        FIRN_TRY(firn_buffer_append_text(out, row + 1 < count ? ",\n" : "\n", sink->error));
         FIRN_TRY(firn_report_sink_flush(sink, false));
     }
-    FIRN_TRY(append_indent(indent, out, sink->error));
+    FIRN_TRY(break_line(indent, out, sink->error));
     return firn_buffer_append_byte(out, ']', sink->error);
 }
 
@@ -115,33 +124,40 @@ static firn_status write_section(firn_report_sink *sink, const firn_section *sec
     for (size_t i = 0; i < section->items.count; i++) {
         const firn_item *item = &section->items.items[i];
         if (item->key == NULL) continue;
-        FIRN_TRY(firn_buffer_append_text(out, first ? "\n" : ",\n", sink->error));
+        if (!first) FIRN_TRY(firn_buffer_append_byte(out, ',', sink->error));
         first = false;
-        FIRN_TRY(append_indent(indent + 2, out, sink->error));
+        FIRN_TRY(break_line(deeper(indent), out, sink->error));
         FIRN_TRY(firn_json_text_append(item->key, out, sink->error));
         FIRN_TRY(firn_buffer_append_text(out, ": ", sink->error));
         if (item->kind == FIRN_ITEM_SECTION) {
-            FIRN_TRY(write_section(sink, item->section, indent + 2));
+            FIRN_TRY(write_section(sink, item->section, deeper(indent)));
         } else if (item->kind == FIRN_ITEM_ROWS) {
-            FIRN_TRY(write_rows(sink, item->rows, indent + 2));
+            FIRN_TRY(write_rows(sink, item->rows, deeper(indent)));
         } else {
             FIRN_TRY(append_cell(&item->cell, out, sink->error));
         }
     }
-    if (!first) {
-        FIRN_TRY(firn_buffer_append_byte(out, '\n', sink->error));
-        FIRN_TRY(append_indent(indent, out, sink->error));
-    }
+    if (!first) FIRN_TRY(break_line(indent, out, sink->error));
     return firn_buffer_append_byte(out, '}', sink->error);
 }
 
-firn_status firn_report_write_json(const firn_report *report, const firn_write_to *out,
-                                   firn_error *error) {
+static firn_status write_document(const firn_report *report, int indent, const firn_write_to *out,
+                                  firn_error *error) {
     FIRN_TRY(firn_report_status(report, error));
     firn_report_sink sink = firn_report_sink_to(out, error);
-    firn_status status = write_section(&sink, report->root, 0);
+    firn_status status = write_section(&sink, report->root, indent);
     if (status == FIRN_OK) status = firn_buffer_append_byte(&sink.buffer, '\n', error);
     if (status == FIRN_OK) status = firn_report_sink_flush(&sink, true);
     firn_buffer_release(&sink.buffer);
     return status;
+}
+
+firn_status firn_report_write_json(const firn_report *report, const firn_write_to *out,
+                                   firn_error *error) {
+    return write_document(report, 0, out, error);
+}
+
+firn_status firn_report_write_json_line(const firn_report *report, const firn_write_to *out,
+                                        firn_error *error) {
+    return write_document(report, ON_ONE_LINE, out, error);
 }

@@ -32,6 +32,17 @@ def default_catalog(world):
     world.fails(2, "(configured: none; tables under lakes: weather.obs)", "scan", "weather.nope")
 
 
+def only_catalog(world):
+    """Where none is named and none is called default, the only one that is configured is meant; of two none is."""
+    one, two = catalog(world, "a.db", "one"), catalog(world, "b.db", "two")
+    world.write("firn.yaml", f"catalogs:\n  prod:\n    uri: sqlite:///{one}\n")
+    kit.equal(names(world), ["ns.one"], "tables of the only catalog")
+    kit.equal(world.json("describe", "ns.one")["table"], "ns.one", "table")
+    world.write("firn.yaml", f"catalogs:\n  prod:\n    uri: sqlite:///{one}\n  test:\n    uri: sqlite:///{two}\n")
+    world.fails(2, "(configured: prod, test)", "tables")
+    kit.equal(names(world, environment={"FIRN_CATALOG__DEFAULT__URI": f"sqlite:///{two}"}), ["ns.two"], "default goes before")
+
+
 def precedence(world):
     for name in ("flag", "variable", "work", "user", "environment"):
         catalog(world, f"{name}.db", name)
@@ -65,6 +76,8 @@ def several_names_in_one_file(world):
     kit.contains(message, "prod")
     kit.contains(message, "test")
     kit.equal(names(world, "--catalog", path, "--catalog-name", "prod"), ["ns.one"], "prod")
+    kit.contains(world.firn("tables", "--catalog", path, "--catalog-name", "bar").stdout, "the file holds: prod, test")
+    kit.equal(world.json("tables", "--catalog", path, "--catalog-name", "bar")["catalog_names"], "prod, test", "names")
     world.write("firn.yaml", f"catalogs:\n  test:\n    uri: sqlite:///{path}\n")
     kit.equal(names(world, "--catalog", "test"), ["ns.two"], "the configured name")
 
@@ -190,6 +203,6 @@ def not_a_catalog(world):
     kit.contains(done.stderr, "other.db")
 
 
-kit.main(default_catalog, precedence, several_names_in_one_file, other_kinds_are_refused_by_name,
+kit.main(default_catalog, only_catalog, precedence, several_names_in_one_file, other_kinds_are_refused_by_name,
          no_file_is_made_unasked, a_configured_file_is_made, show, validate,
          validate_sees_what_can_not_work, not_a_catalog)
