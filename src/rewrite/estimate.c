@@ -1,4 +1,4 @@
-/** How large the outputs of a group will be: told by rewriting a part of it in memory. */
+/** How large the outputs of a group will be: told by rewriting a part of it, whose bytes go nowhere. */
 #include "rewrite/dropped.h"
 
 static int64_t size_of(const firn_rewrite_group *group, size_t input) {
@@ -31,7 +31,6 @@ static void choose_sample(const firn_rewrite_group *group, int64_t sample_bytes,
 firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
                                   const firn_rewrite_group *group, int64_t sample_bytes,
                                   firn_rewrite_estimation *out, firn_error *error) {
-    firn_storage *memory = NULL;
     size_t first = 0, count = 0;
     double total = 0, taken = 0;
     for (size_t i = 0; i < group->input_count; i++) total += kept_size_of(group, i);
@@ -39,9 +38,8 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
     choose_sample(group, sample_bytes, &first, &count);
     for (size_t i = first; i < first + count; i++) taken += kept_size_of(group, i);
     if (taken <= 0) return FIRN_OK;
-    FIRN_TRY(firn_storage_memory(&memory, error));
     firn_rewrite_settings trial = *settings;
-    trial.destination = memory;
+    trial.trial = true;
     trial.journal = NULL;
     trial.verify = false;
     trial.progress = (firn_rewrite_progress){0};
@@ -62,6 +60,5 @@ firn_status firn_rewrite_estimate(const firn_rewrite_settings *settings,
         };
         firn_rewrite_result_release(&result);
     }
-    firn_storage_free(memory);
     return status;
 }

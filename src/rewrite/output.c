@@ -2,13 +2,13 @@
 
 #include "base/alloc.h"
 
-static firn_storage *destination(const firn_rewrite_context *context) {
-    const firn_rewrite_settings *settings = context->settings;
-    return settings->destination != NULL ? settings->destination : settings->table->storage;
+static firn_storage *storage_of(const firn_rewrite_context *context) {
+    return context->settings->table->storage;
 }
 
 static firn_status write_bytes(void *context, const void *data, size_t size, firn_error *error) {
     firn_output_file *file = context;
+    if (file->storage_writer == NULL) return FIRN_OK; /* a trial */
     return firn_storage_write(file->storage_writer, data, size, error);
 }
 
@@ -38,7 +38,9 @@ firn_status firn_output_file_begin(firn_output_file *file, firn_rewrite_context 
     file->totals = firn_alloc_zeroed(leaves, sizeof *file->totals);
     if (file->totals == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < leaves; i++) firn_leaf_totals_init(&file->totals[i]);
-    FIRN_TRY(firn_storage_create(destination(context), location, &file->storage_writer, error));
+    if (!context->settings->trial) {
+        FIRN_TRY(firn_storage_create(storage_of(context), location, &file->storage_writer, error));
+    }
     firn_write_to destination = {write_bytes, file};
     FIRN_TRY(firn_parquet_file_writer_new(context->elements, context->element_count,
                                           &context->options, &destination, &file->writer, error));
@@ -126,7 +128,7 @@ static firn_status read_back(const firn_output_file *file, uint64_t size, size_t
     firn_storage_file *storage_file = NULL;
     firn_parquet_file *parquet = NULL;
     firn_status status;
-    FIRN_CHECK(firn_storage_open(destination(file->context), file->location, &storage_file, error));
+    FIRN_CHECK(firn_storage_open(storage_of(file->context), file->location, &storage_file, error));
     const firn_read_at *source = firn_storage_file_source(storage_file);
     FIRN_CHECK(firn_parquet_file_open(source, &parquet, error));
     if (source->size != size || parquet->metadata->num_rows != file->rows ||
@@ -147,6 +149,7 @@ firn_status firn_output_file_finish(firn_output_file *file, firn_arena *arena, f
     FIRN_TRY(firn_parquet_file_writer_finish(file->writer, &size, &metadata, error));
     FIRN_TRY(describe(file, metadata, size, arena, out, error));
     *row_group_count = metadata->row_group_count;
+    if (file->storage_writer == NULL) return FIRN_OK;
     firn_storage_writer *storage_writer = file->storage_writer;
     file->storage_writer = NULL;
     FIRN_TRY(firn_storage_finish(storage_writer, error));

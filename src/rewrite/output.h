@@ -8,8 +8,8 @@
 
 typedef struct firn_output_file {
     firn_rewrite_context *context;
-    const char *location; /**< borrowed */
-    firn_storage_writer *storage_writer;
+    const char *location;                /**< borrowed */
+    firn_storage_writer *storage_writer; /* NULL: of a trial */
     firn_parquet_file_writer *writer;
     firn_leaf_totals *totals; /**< one per leaf */
     int64_t rows;

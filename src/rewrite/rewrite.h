@@ -15,9 +15,9 @@ typedef struct firn_rewrite_progress {
 } firn_rewrite_progress;
 
 typedef struct firn_rewrite_settings {
-    firn_table *table;         /**< pinned; only read */
-    firn_storage *destination; /**< where outputs go; NULL: the table's own storage */
-    firn_journal *journal;     /**< every output is named here first; nullable in tests */
+    firn_table *table;     /**< pinned; only read */
+    bool trial;            /**< outputs are made, and kept nowhere: to see how large they are */
+    firn_journal *journal; /**< every output is named here first; nullable in tests */
     firn_pool *pool;
     int64_t memory_bytes; /**< --memory */
     const firn_data_write_options *write;
