@@ -43,14 +43,18 @@ firn_status firn_delete_writer_entry(const firn_delete_writer *writer, const fir
     return FIRN_OK;
 }
 
+void firn_delete_writer_forget_set(firn_delete_writer *writer) {
+    firn_roaring_free(writer->loaded);
+    writer->loaded = NULL;
+    writer->loaded_item = NULL;
+}
+
 firn_status firn_delete_writer_set(firn_delete_writer *writer, const firn_deleted_rows *item,
                                    const firn_roaring **out, firn_error *error) {
     *out = item->positions;
     if (item->sets == NULL) return FIRN_OK;
     if (writer->loaded_item != item) {
-        firn_roaring_free(writer->loaded);
-        writer->loaded = NULL;
-        writer->loaded_item = NULL;
+        firn_delete_writer_forget_set(writer);
         FIRN_TRY(firn_position_sets_load(item->sets, &item->place, &writer->loaded, error));
         writer->loaded_item = item;
     }

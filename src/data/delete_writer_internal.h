@@ -27,6 +27,8 @@ firn_status firn_delete_writer_location(firn_delete_writer *writer, const firn_p
 /** The positions of an item; borrowed, until those of another are asked for. */
 firn_status firn_delete_writer_set(firn_delete_writer *writer, const firn_deleted_rows *item,
                                    const firn_roaring **out, firn_error *error);
+/** What was loaded for the last item goes. */
+void firn_delete_writer_forget_set(firn_delete_writer *writer);
 static inline uint64_t firn_deleted_rows_count(const firn_deleted_rows *item) {
     return item->sets == NULL ? firn_roaring_count(item->positions) : item->place.count;
 }

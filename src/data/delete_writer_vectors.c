@@ -51,6 +51,7 @@ static firn_status add_vector(puffin_output *output, const firn_deleted_rows *it
     FIRN_CHECK(firn_delete_writer_set(output->writer, item, &set, error));
     FIRN_CHECK(blob_properties(item, &properties, error));
     FIRN_CHECK(firn_deletion_vector_write(set, &bytes, error));
+    firn_delete_writer_forget_set(output->writer);
     FIRN_CHECK(firn_puffin_writer_add(output->puffin, FIRN_DELETION_VECTOR_TYPE, fields, 1, -1, -1,
                                       properties, firn_buffer_slice(&bytes), &offset, error));
     status = add_entry(output, item, offset, bytes.size, error);

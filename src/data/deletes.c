@@ -86,33 +86,40 @@ static firn_status take_out(firn_roaring *set, uint64_t first, uint64_t end, fir
 
 /* Takes out what lies behind the last row, and what is not asked for. */
 static firn_status trim_locked(firn_deletes_work *work, size_t data, firn_roaring *set,
-                               firn_error *error) {
+                               const firn_roaring_part *part, firn_error *error) {
     uint64_t end = (uint64_t)firn_deletes_data(work, data)->file.record_count;
-    uint64_t greatest = 0;
-    if (!firn_roaring_maximum(set, &greatest)) return FIRN_OK;
-    if (greatest >= end) FIRN_TRY(check_last_row(work, data, error));
     uint64_t left = 0;
+    if (part->count > 0 && part->greatest >= end) FIRN_TRY(check_last_row(work, data, error));
     if (firn_roaring_take(set, work->end_row, end, &left, 1) == 1) firn_deletes_leave(work, left);
+    if (part->behind < end) firn_deletes_leave(work, part->behind);
     if (end > work->end_row) end = work->end_row;
-    if (greatest >= end) FIRN_TRY(take_out(set, end, greatest + 1, error));
+    uint64_t greatest = 0;
+    if (firn_roaring_maximum(set, &greatest) && greatest >= end) {
+        FIRN_TRY(take_out(set, end, greatest + 1, error));
+    }
     return take_out(set, 0, work->first_row, error);
 }
 
-static firn_status add_set_locked(firn_deletes_work *work, size_t data, firn_roaring *positions,
-                                  int64_t sequence_number, firn_error *error) {
-    FIRN_TRY(trim_locked(work, data, positions, error));
-    if (firn_roaring_count(positions) == 0) return FIRN_OK;
-    firn_roaring **set = set_of(work, data, error);
-    if (set == NULL) return FIRN_NO_MEMORY;
+/* *positions becomes NULL where it is taken as it is. */
+static firn_status add_set_locked(firn_deletes_work *work, size_t data, firn_roaring **positions,
+                                  const firn_roaring_part *part, int64_t sequence_number,
+                                  firn_error *error) {
+    firn_roaring **set = &work->out->in_memory[data];
+    FIRN_TRY(trim_locked(work, data, *positions, part, error));
+    if (firn_roaring_count(*positions) == 0) return FIRN_OK;
     note_sequence_number(work, data, sequence_number);
-    return firn_roaring_add_all(*set, positions, error);
+    if (*set != NULL) return firn_roaring_add_all(*set, *positions, error);
+    *set = *positions;
+    *positions = NULL;
+    return FIRN_OK;
 }
 
 firn_status firn_deletes_add_set(firn_deletes_work *work, size_t data, firn_roaring *positions,
-                                 int64_t sequence_number, firn_error *error) {
+                                 const firn_roaring_part *part, int64_t sequence_number,
+                                 firn_error *error) {
     pthread_mutex_t *lock = &work->locks[data % FIRN_DELETES_LOCKS];
     pthread_mutex_lock(lock);
-    firn_status status = add_set_locked(work, data, positions, sequence_number, error);
+    firn_status status = add_set_locked(work, data, &positions, part, sequence_number, error);
     pthread_mutex_unlock(lock);
     firn_roaring_free(positions);
     return status;

@@ -54,9 +54,10 @@ void firn_deletes_parts_free(firn_deletes_parts *parts);
  */
 firn_status firn_deletes_add(firn_deletes_work *work, size_t data, const uint64_t *positions,
                              size_t count, int64_t sequence_number, firn_error *error);
-/** Gives data file `data` a whole set, taken over also on failure. Thread-safe. */
+/** Gives data file `data` a set, taken over also on failure; `part` tells of what lies outside of [first_row, end_row). Thread-safe. */
 firn_status firn_deletes_add_set(firn_deletes_work *work, size_t data, firn_roaring *positions,
-                                 int64_t sequence_number, firn_error *error);
+                                 const firn_roaring_part *part, int64_t sequence_number,
+                                 firn_error *error);
 /** Thread-safe. */
 void firn_deletes_count(firn_deletes_work *work, int64_t delete_files, int64_t delete_bytes,
                         int64_t data_bytes);

@@ -97,26 +97,17 @@ static firn_status check_blob(const open_puffin *puffin, const firn_data_file *v
     return same ? FIRN_OK : differs(vector, error, "the blob names another data file");
 }
 
+/* The footer was checked against the file's size, and the length against the footer. */
 static firn_status read_blob(const open_puffin *puffin, const firn_data_file *vector,
-                             firn_roaring **out, firn_error *error) {
+                             firn_roaring_part *part, firn_roaring **out, firn_error *error) {
     FIRN_TRY(check_blob(puffin, vector, error));
-    firn_buffer bytes = firn_buffer_with_maximum(SIZE_MAX);
-    firn_status status;
-    /* The footer was checked against the file's size, and the length against the footer. */
-    size_t size = (size_t)vector->content_size_in_bytes;
-    FIRN_CHECK(firn_buffer_reserve(&bytes, size, error));
-    FIRN_CHECK(firn_read_at_exact(&puffin->source, (uint64_t)vector->content_offset, bytes.data,
-                                  size, error));
-    FIRN_CHECK(firn_deletion_vector_read(firn_slice_of(bytes.data, size), vector->path,
-                                         vector->content_offset, out, error));
-    if (firn_roaring_count(*out) != (uint64_t)vector->record_count) {
-        status = differs(vector, error, "the number of positions is not the record count");
-        firn_roaring_free(*out);
-        *out = NULL;
-    }
-out:
-    firn_buffer_release(&bytes);
-    return status;
+    FIRN_TRY(firn_deletion_vector_read_part(&puffin->source, (uint64_t)vector->content_offset,
+                                            (size_t)vector->content_size_in_bytes, part, out,
+                                            error));
+    if (part->count == (uint64_t)vector->record_count) return FIRN_OK;
+    firn_roaring_free(*out);
+    *out = NULL;
+    return differs(vector, error, "the number of positions is not the record count");
 }
 
 static firn_status read_vector(firn_deletes_work *work, const open_puffin *puffin,
@@ -128,8 +119,10 @@ static firn_status read_vector(firn_deletes_work *work, const open_puffin *puffi
                          entry->file.path);
     }
     firn_roaring *positions = NULL;
-    FIRN_TRY(read_blob(puffin, &entry->file, &positions, error));
-    FIRN_TRY(firn_deletes_add_set(work, vector->data, positions, entry->sequence_number, error));
+    firn_roaring_part part = {.first = work->first_row, .end = work->end_row};
+    FIRN_TRY(read_blob(puffin, &entry->file, &part, &positions, error));
+    FIRN_TRY(
+        firn_deletes_add_set(work, vector->data, positions, &part, entry->sequence_number, error));
     firn_deletes_count(work, 1, entry->file.content_size_in_bytes, 0);
     return FIRN_OK;
 }

@@ -3,6 +3,9 @@
 #include "base/alloc.h"
 #include "base/spool.h"
 
+/* The room for a larger set is not kept for the next one. */
+#define KEPT_BYTES ((size_t)256 * 1024)
+
 struct firn_position_sets {
     firn_spool *spool;
     firn_buffer bytes; /* of the set that is written */
@@ -52,6 +55,7 @@ firn_status firn_position_sets_add_range(firn_position_sets *sets, const firn_ro
     out->size = sets->bytes.size;
     FIRN_TRY(firn_spool_write(sets->spool, sets->bytes.data, sets->bytes.size, error));
     sets->end += sets->bytes.size;
+    if (sets->bytes.size > KEPT_BYTES) firn_buffer_release(&sets->bytes);
     return FIRN_OK;
 }
 
@@ -61,12 +65,6 @@ firn_status firn_position_sets_load(firn_position_sets *sets, const firn_positio
     *out = NULL;
     if (place->count == 0) return FIRN_OK;
     firn_read_at source = firn_spool_bytes(sets->spool, name);
-    firn_buffer bytes = firn_buffer_with_maximum(SIZE_MAX);
-    firn_status status;
-    FIRN_CHECK(firn_buffer_reserve(&bytes, place->size, error));
-    FIRN_CHECK(firn_read_at_exact(&source, place->offset, bytes.data, place->size, error));
-    status = firn_roaring_read(firn_slice_of(bytes.data, place->size), name, out, error);
-out:
-    firn_buffer_release(&bytes);
-    return status;
+    firn_roaring_part all = {.first = 0, .end = UINT64_MAX};
+    return firn_roaring_read_part(&source, place->offset, place->size, &all, out, error);
 }

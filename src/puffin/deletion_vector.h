@@ -15,6 +15,11 @@
 firn_status firn_deletion_vector_read(firn_slice blob, const char *name, int64_t offset,
                                       firn_roaring **out, firn_error *error);
 
+/** The same of a blob in a file, of which a few KiB at a time are in memory; see firn_roaring_read_part. */
+firn_status firn_deletion_vector_read_part(const firn_read_at *file, uint64_t offset, size_t size,
+                                           firn_roaring_part *part, firn_roaring **out,
+                                           firn_error *error);
+
 /** Appends a blob. */
 firn_status firn_deletion_vector_write(const firn_roaring *positions, firn_buffer *out,
                                        firn_error *error);

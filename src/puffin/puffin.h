@@ -42,7 +42,7 @@ firn_status firn_puffin_writer_add(firn_puffin_writer *writer, const char *type,
                                    firn_slice bytes, int64_t *offset, firn_error *error);
 /** Bytes so far. */
 size_t firn_puffin_writer_size(const firn_puffin_writer *writer);
-/** Appends the whole file to `out`; `created_by` goes into the footer's properties. */
+/** Makes `out` the whole file, after which the writer has none any more, also on failure; `created_by` goes into the footer's properties. */
 firn_status firn_puffin_writer_finish(firn_puffin_writer *writer, const char *created_by,
                                       firn_buffer *out, firn_error *error);
 

@@ -6,6 +6,7 @@
 #define FIRN_PUFFIN_ROARING_H
 
 #include "base/buffer.h"
+#include "base/read_at.h"
 #include "base/slice.h"
 
 typedef struct firn_roaring firn_roaring;
@@ -52,5 +53,16 @@ firn_status firn_roaring_write_range(const firn_roaring *set, uint64_t first, ui
 /** Reads the portable form; all of `bytes` must be taken. CORRUPT names the byte: unsorted or doubled keys, counts that lie, containers cut short. */
 firn_status firn_roaring_read(firn_slice bytes, const char *name, firn_roaring **out,
                               firn_error *error);
+
+/** Of a bitmap in a file: which positions are wanted, and what was found of all of them. */
+typedef struct firn_roaring_part {
+    uint64_t first, end; /**< wanted: [first, end) */
+    uint64_t count;      /**< positions of the whole bitmap */
+    uint64_t greatest;   /**< of them, 0 where there are none */
+    uint64_t behind;     /**< none lies in [end, behind); UINT64_MAX: none lies behind */
+} firn_roaring_part;
+/** The same of a part of a file, of which a few KiB at a time are in memory; beside the wanted positions *out has those that share a container with them. Checks the whole bitmap. */
+firn_status firn_roaring_read_part(const firn_read_at *file, uint64_t offset, size_t size,
+                                   firn_roaring_part *part, firn_roaring **out, firn_error *error);
 
 #endif

@@ -94,10 +94,9 @@ out:
     return status;
 }
 
-static firn_status append_file(const firn_puffin_writer *writer, const char *created_by,
-                               firn_buffer *out, firn_error *error) {
+static firn_status append_footer(const firn_puffin_writer *writer, const char *created_by,
+                                 firn_buffer *out, firn_error *error) {
     uint8_t size_and_flags[8] = {0};
-    FIRN_TRY(firn_buffer_append(out, writer->bytes.data, writer->bytes.size, error));
     FIRN_TRY(firn_buffer_append_text(out, FIRN_PUFFIN_MAGIC, error));
     size_t before = out->size;
     FIRN_TRY(write_payload(writer, created_by, out, error));
@@ -112,8 +111,10 @@ static firn_status append_file(const firn_puffin_writer *writer, const char *cre
 
 firn_status firn_puffin_writer_finish(firn_puffin_writer *writer, const char *created_by,
                                       firn_buffer *out, firn_error *error) {
-    size_t before = out->size;
-    firn_status status = append_file(writer, created_by, out, error);
-    if (status != FIRN_OK) out->size = before;
-    return status;
+    firn_status status = append_footer(writer, created_by, &writer->bytes, error);
+    if (status != FIRN_OK) return status;
+    firn_buffer_release(out);
+    *out = writer->bytes;
+    writer->bytes = firn_buffer_with_maximum(0);
+    return FIRN_OK;
 }

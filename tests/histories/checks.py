@@ -155,8 +155,9 @@ def outside(world, refs=None, readers=None):
     metadata = world.metadata
     for name in readers or outside_readers(world):
         for ref in refs or world.refs():
-            if name != "java" and ref != "main" and own_schema(metadata, ref) != metadata["current-schema-id"]:
-                continue  # they read a branch with the schema of its snapshot
+            branch = metadata.get("refs", {}).get(ref, {}).get("type") != "tag"
+            if ref != "main" and own_schema(metadata, ref) != metadata["current-schema-id"] and (name != "java" or not branch):
+                continue  # Java reads every snapshot with the table's schema here, the others a branch with that of its snapshot
             found = model.without_lineage_of_none(kit.read(name, world.table.where, None if ref == "main" else ref))
             wanted = world.model.lines(metadata, ref)
             if not any('"_row_id":' in line for line in found):

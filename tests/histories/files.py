@@ -133,6 +133,10 @@ def vector_bytes(positions, optimized):
     return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
 
 
+def distinct(positions):
+    return len(positions) if isinstance(positions, range) else len(set(positions))
+
+
 def write_puffin(path, vectors, dice):
     """vectors: [(referenced data file, positions)]; returns [(offset, length)] and the size."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -142,7 +146,7 @@ def write_puffin(path, vectors, dice):
         places.append((len(data), len(blob)))
         blobs.append({"type": "deletion-vector-v1", "fields": [], "snapshot-id": -1, "sequence-number": -1,
                       "offset": len(data), "length": len(blob),
-                      "properties": {"referenced-data-file": location, "cardinality": str(len(set(positions)))}})
+                      "properties": {"referenced-data-file": location, "cardinality": str(distinct(positions))}})
         data += blob
     payload = json.dumps({"blobs": blobs, "properties": {"created-by": "histories"}}).encode()
     data += b"PFA1" + payload + struct.pack("<i", len(payload)) + bytes(4) + b"PFA1"

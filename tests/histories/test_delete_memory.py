@@ -113,8 +113,8 @@ def vectors_within_memory():
     bounded(3)
 
 
-def one_large_file(folder):
-    table = writer.Table(folder, version=2, fields=[fx_json.field(1, "bucket", "int", True)])
+def one_large_file(folder, version=2):
+    table = writer.Table(folder, version=version, fields=[fx_json.field(1, "bucket", "int", True)])
     change = table.change()
     path = table.fresh("data", ".parquet")
     schema = pyarrow.schema([pyarrow.field("bucket", pyarrow.int32(), False, {"PARQUET:field_id": "1"})])
@@ -125,7 +125,10 @@ def one_large_file(folder):
     change.add((0, change.record(path, "PARQUET", 0, [], ROWS, os.path.getsize(files.strip(path)))))
     change.commit("append")
     change = table.change()
-    change.add(change.equality_deletes([1], [{1: 3}], 0, []))
+    if version == 2:
+        change.add(change.equality_deletes([1], [{1: 3}], 0, []))
+    else:  # every other row
+        change.add(*change.vectors([(change.base.data[0], range(1, ROWS, 2))]))
     change.commit("delete")
     return table
 
@@ -142,6 +145,40 @@ def compaction_within_memory():
         left = duckdb.execute("SELECT bucket, count(*) FROM read_parquet(?) GROUP BY 1 ORDER BY 1", [paths]).fetchall()
         kit.check(left == [(bucket, ROWS // 16) for bucket in range(16) if bucket != 3], f"other rows are left: {left}")
         kit.check(SANITIZED or tight < 20 * MIB, f"{tight / MIB:.0f} MiB with --memory 16MB")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def large_vector_within_memory():
+    """A vector of a bit a row: of its blob, too, only a part is in memory."""
+    folder = tempfile.mkdtemp(prefix="firn-delete-memory-")
+    try:
+        table = one_large_file(folder, version=3)
+        little = ["--threads", 2, "--memory", "16MB"]
+        scan = peak("scan", *table.arguments, "--limit", 3, *little)
+        preview = peak("compact", *table.arguments, "--rewrite-all", *little)
+        tight = peak("compact", *table.arguments, "--rewrite-all", "--yes", *little)
+        print(f"  a vector of {ROWS // 8 / MIB:.0f} MiB: scan {scan / MIB:.0f} MiB, preview {preview / MIB:.0f} MiB, compaction {tight / MIB:.0f} MiB with 16 MB")
+        state = table.state()
+        kit.check(not state.deletes, "delete files are left")
+        paths = [files.strip(entry.path) for entry in state.data]
+        left = duckdb.execute("SELECT bucket, count(*) FROM read_parquet(?) GROUP BY 1 ORDER BY 1", [paths]).fetchall()
+        kit.check(left == [(bucket, ROWS // 16) for bucket in range(0, 16, 2)], f"other rows are left: {left}")
+        kit.check(SANITIZED or max(scan, preview, tight) < 22 * MIB, "more than 22 MiB with --memory 16MB")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def two_sets_of_one_large_file():
+    """rewrite-deletes writes a vector as a whole: two forms of one file's positions are in memory, whatever the limit."""
+    folder = tempfile.mkdtemp(prefix="firn-delete-memory-")
+    try:
+        table = one_large_file(folder)
+        kit.firn("upgrade", *table.arguments, "--to", 3, "--yes")
+        tight = peak("rewrite-deletes", *table.arguments, "--yes", "--threads", 2, "--memory", "16MB")
+        print(f"  one file of {ROWS} rows: rewrite-deletes {tight / MIB:.0f} MiB with 16 MB")
+        kit.check([(e.is_vector, e.file["record_count"]) for e in table.state().deletes] == [(True, ROWS // 16)], "not one vector")
+        kit.check(SANITIZED or tight < 2 * ROWS // 8 + 16 * MIB, f"{tight / MIB:.0f} MiB with --memory 16MB")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -169,4 +206,4 @@ def dangling_deletes_within_memory():
 
 
 kit.main([dangling_deletes_within_memory, position_deletes_within_memory, vectors_within_memory,
-          compaction_within_memory])
+          compaction_within_memory, large_vector_within_memory, two_sets_of_one_large_file])

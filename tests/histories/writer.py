@@ -183,7 +183,7 @@ class Change:
         """wanted: [(entry of a data file, positions)]; one Puffin file for all. Returns what add() takes, in order."""
         path = self.table.fresh("data", "-deletes.puffin")
         places, size = files.write_puffin(files.strip(path), [(e.path, p) for e, p in wanted], self.dice)
-        return [(e.spec_id, self.record(path, "PUFFIN", 1, e.partition, len(set(p)), size, referenced_data_file=e.path,
+        return [(e.spec_id, self.record(path, "PUFFIN", 1, e.partition, files.distinct(p), size, referenced_data_file=e.path,
                                         content_offset=offset, content_size_in_bytes=length))
                 for (e, p), (offset, length) in zip(wanted, places)]
 

@@ -108,6 +108,86 @@ static void test_corpus_bitmaps(void **state) {
     firn_buffer_release(&bad);
 }
 
+/* A file that gives its bytes only as copies. */
+static firn_status read_copy(void *context, uint64_t offset, void *out, size_t size,
+                             firn_error *error) {
+    const firn_buffer *bytes = context;
+    (void)error;
+    memcpy(out, bytes->data + offset, size);
+    return FIRN_OK;
+}
+
+/* Positions [first, end) of a vector that lies at byte 3 of a file, against those of the whole vector. */
+static void check_part(firn_buffer *bytes, const firn_roaring *whole, uint64_t first,
+                       uint64_t end) {
+    firn_error error;
+    firn_read_at file = {
+        .read = read_copy, .context = bytes, .size = bytes->size, .name = "part.puffin"};
+    firn_roaring_part part = {.first = first, .end = end};
+    firn_roaring *set = NULL;
+    uint64_t greatest = 0, behind = 0;
+    check_ok(firn_deletion_vector_read_part(&file, 3, bytes->size - 3, &part, &set, &error),
+             &error);
+    assert_int_equal(part.count, firn_roaring_count(whole));
+    (void)firn_roaring_maximum(whole, &greatest);
+    assert_int_equal(part.greatest, greatest);
+    assert_int_equal(firn_roaring_count_range(set, first, end),
+                     firn_roaring_count_range(whole, first, end));
+    assert_true(firn_roaring_contains_all(whole, set));
+    uint64_t containers_end = end > UINT64_MAX - 65535 ? end : (end + 65535) / 65536 * 65536;
+    assert_int_equal(firn_roaring_count_range(set, containers_end, UINT64_MAX), 0);
+    bool more = firn_roaring_take(whole, containers_end, UINT64_MAX, &behind, 1) == 1;
+    assert_int_equal(part.behind, more ? behind / 65536 * 65536 : UINT64_MAX);
+    firn_roaring_free(set);
+}
+
+static void test_parts(void **state) {
+    (void)state;
+    firn_error error;
+    static const uint64_t edges[] = {0, 65536, 3 * 65536 + 7, (uint64_t)1 << 32, UINT64_MAX};
+    const size_t count = sizeof edges / sizeof *edges;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        firn_roaring *whole = NULL;
+        firn_buffer blob = corpus_file(vectors[i].name);
+        check_ok(firn_deletion_vector_read(firn_buffer_slice(&blob), "f", 4, &whole, &error),
+                 &error);
+        firn_buffer bytes = firn_buffer_with_maximum(SIZE_MAX);
+        check_ok(firn_buffer_append(&bytes, "xyz", 3, &error), &error);
+        check_ok(firn_buffer_append(&bytes, blob.data, blob.size, &error), &error);
+        for (size_t pair = 0; pair < count * count; pair++) {
+            check_part(&bytes, whole, edges[pair / count], edges[pair % count]);
+        }
+        firn_roaring_free(whole);
+        firn_buffer_release(&blob);
+        firn_buffer_release(&bytes);
+    }
+}
+
+/* Longer than what is in memory at a time. */
+static void test_large_part(void **state) {
+    (void)state;
+    firn_error error;
+    firn_roaring *whole = firn_roaring_new();
+    for (uint64_t at = 0; at < 40 * 65536; at += 1 + at % 3) {
+        check_ok(firn_roaring_add(whole, at, &error), &error);
+    }
+    firn_buffer bytes = firn_buffer_with_maximum(SIZE_MAX);
+    check_ok(firn_buffer_append(&bytes, "xyz", 3, &error), &error);
+    check_ok(firn_deletion_vector_write(whole, &bytes, &error), &error);
+    assert_true(bytes.size > 300000);
+    check_part(&bytes, whole, 0, UINT64_MAX);
+    check_part(&bytes, whole, 7 * 65536, 9 * 65536);
+    bytes.data[200000] ^= 1;
+    firn_read_at file = {
+        .read = read_copy, .context = &bytes, .size = bytes.size, .name = "part.puffin"};
+    firn_roaring_part part = {.first = 0, .end = 65536};
+    firn_roaring *set = NULL;
+    check_fails(firn_deletion_vector_read_part(&file, 3, bytes.size - 3, &part, &set, &error),
+                FIRN_CORRUPT, &error, "the CRC-32 is wrong");
+    firn_roaring_free(whole);
+    firn_buffer_release(&bytes);
+}
+
 /* No part of a blob and no blob with a bit turned over is one. */
 static void test_damage(void **state) {
     (void)state;
@@ -170,6 +250,8 @@ static void test_limit_of_the_buffer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_large_part),
         cmocka_unit_test(test_corpus_vectors),
         cmocka_unit_test(test_corpus_bitmaps),
         cmocka_unit_test(test_damage),
