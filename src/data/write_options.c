@@ -38,7 +38,8 @@ static const codec_name codec_names[] = {
     {"none", FIRN_PARQUET_UNCOMPRESSED, FIRN_CODEC_UNCOMPRESSED},
     {"brotli", FIRN_PARQUET_BROTLI, FIRN_CODEC_BROTLI},
     {"lz4_raw", FIRN_PARQUET_LZ4_RAW, FIRN_CODEC_LZ4_RAW},
-    {"lz4", FIRN_PARQUET_LZ4, FIRN_CODEC_LZ4_HADOOP},
+    /* Parquet's own LZ4 is deprecated in favour of LZ4_RAW (parquet-format, "Compression"). */
+    {"lz4", FIRN_PARQUET_LZ4_RAW, FIRN_CODEC_LZ4_RAW},
 };
 
 bool firn_data_can_write_compression(firn_parquet_compression compression) {

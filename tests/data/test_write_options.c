@@ -93,6 +93,18 @@ static void unused_level(void **state) {
     assert_int_equal(options.parquet.compression_level, FIRN_CODEC_LEVEL_DEFAULT);
 }
 
+/* Parquet's LZ4 is read, not written. */
+static void deprecated_lz4(void **state) {
+    (void)state;
+    firn_error error = {0};
+    firn_data_write_options options;
+    check_ok(read_options("{\"write.parquet.compression-codec\": \"lz4\"}", &options, &error),
+             &error);
+    assert_int_equal(options.parquet.compression, FIRN_PARQUET_LZ4_RAW);
+    assert_true(firn_data_can_write_compression(FIRN_PARQUET_LZ4_RAW));
+    assert_false(firn_data_can_write_compression(FIRN_PARQUET_LZ4));
+}
+
 static firn_status read_blooms(const char *properties, firn_parquet_bloom_options *out,
                                size_t *count, firn_error *error) {
     static const int32_t ids[] = {1, 2};
@@ -161,9 +173,13 @@ static void wrong_bloom_filters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),      cmocka_unit_test(all_set),
-        cmocka_unit_test(refused),       cmocka_unit_test(unused_level),
-        cmocka_unit_test(bloom_filters), cmocka_unit_test(wrong_bloom_filters),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(all_set),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(unused_level),
+        cmocka_unit_test(deprecated_lz4),
+        cmocka_unit_test(bloom_filters),
+        cmocka_unit_test(wrong_bloom_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
