@@ -1,6 +1,7 @@
 /* The program. Built with FIRN_FAULT_BUILD it is the one that tests use to play faults. */
 #include <malloc.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #ifdef FIRN_FAULT_BUILD
@@ -35,11 +36,23 @@ static firn_status open_storage(firn_storage **out, firn_error *error) {
 #endif
 }
 
-/* Large buffers come and go with every column; given back at once, they don't add up to holes between small ones. */
-#define RETURNED_AT_ONCE (1 << 20)
+/*
+ * Buffers of some megabytes come and go with every column. Kept for the next one they save the kernel's work of clearing them anew,
+ * kept by each thread for itself they would add up: hence one heap for several cores.
+ */
+#define KEPT_FREE (16 << 20)
+#define RETURNED_AT_ONCE (4 << 20)
+#define CORES_PER_HEAP 4
+
+static void set_up_heap(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    mallopt(M_ARENA_MAX, cores > CORES_PER_HEAP ? (int)(cores / CORES_PER_HEAP) : 1);
+    mallopt(M_TRIM_THRESHOLD, KEPT_FREE);
+    mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE);
+}
 
 int main(int argc, char **argv) {
-    mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE);
+    set_up_heap();
 #ifndef FIRN_FAULT_BUILD
     unsetenv("FIRN_FAIL_ALLOC");
 #endif

@@ -22,7 +22,7 @@ typedef struct firn_parquet_dictionary {
     uint32_t count;
     FIRN_VECTOR(uint32_t) offsets; /**< BYTE_ARRAY: where each entry's length begins in `bytes` */
     firn_parquet_dictionary_slot *slots;
-    size_t slot_count; /**< 0 or a power of two, at least twice `count` */
+    size_t slot_count; /**< 0 or a power of two, a quarter of which is free */
     uint64_t seed;
     /* For integers of a known range: entry index + 1 by distance from the least, 0: not there yet. NULL: no range. */
     uint32_t *direct;
@@ -37,6 +37,10 @@ void firn_parquet_dictionary_release(firn_parquet_dictionary *dictionary);
 /** For INT32 and INT64 that lie within least … greatest, as far as is known: they are found without hashing. */
 firn_status firn_parquet_dictionary_expect_range(firn_parquet_dictionary *dictionary, int64_t least,
                                                  int64_t greatest, firn_error *error);
+
+/** Makes room in the hash table at once, so that it need not grow step by step; no limit, and no promise. */
+firn_status firn_parquet_dictionary_expect_entries(firn_parquet_dictionary *dictionary,
+                                                   size_t count, firn_error *error);
 
 /**
  * Looks up values first … first + count - 1, adding the new ones, and writes their entries' indices. *done < count when the

@@ -5,6 +5,8 @@
 #include "parquet/dictionary.h"
 
 #define FIRST_SLOT_COUNT 1024
+/* Values whose slots are fetched from memory together: one after the other, each look-up in a large table would wait for its own. */
+#define LOOKED_UP_TOGETHER 32
 
 void firn_parquet_dictionary_init(firn_parquet_dictionary *dictionary,
                                   firn_parquet_physical_type type, uint32_t width, size_t limit) {
@@ -71,8 +73,12 @@ static inline uint32_t hash_value(const uint8_t *value, size_t size, uint64_t se
     return (uint32_t)(hash ^ (hash >> 32));
 }
 
-static firn_status grow_slots(firn_parquet_dictionary *dictionary, firn_error *error) {
-    size_t count = dictionary->slot_count == 0 ? FIRST_SLOT_COUNT : dictionary->slot_count * 2;
+/* Three quarters of the slots may be taken. */
+static bool is_crowded(size_t slot_count, size_t entries) {
+    return entries > slot_count - slot_count / 4;
+}
+
+static firn_status set_slots(firn_parquet_dictionary *dictionary, size_t count, firn_error *error) {
     firn_parquet_dictionary_slot *slots = firn_alloc_zeroed(count, sizeof *slots);
     if (slots == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < dictionary->slot_count; i++) {
@@ -86,6 +92,18 @@ static firn_status grow_slots(firn_parquet_dictionary *dictionary, firn_error *e
     dictionary->slots = slots;
     dictionary->slot_count = count;
     return FIRN_OK;
+}
+
+static firn_status grow_slots(firn_parquet_dictionary *dictionary, firn_error *error) {
+    size_t count = dictionary->slot_count == 0 ? FIRST_SLOT_COUNT : dictionary->slot_count * 2;
+    return set_slots(dictionary, count, error);
+}
+
+firn_status firn_parquet_dictionary_expect_entries(firn_parquet_dictionary *dictionary,
+                                                   size_t count, firn_error *error) {
+    size_t slots = dictionary->slot_count == 0 ? FIRST_SLOT_COUNT : dictionary->slot_count;
+    while (is_crowded(slots, count)) slots *= 2;
+    return slots == dictionary->slot_count ? FIRN_OK : set_slots(dictionary, slots, error);
 }
 
 /* Appends an entry; *full without a change where it would pass the limit. */
@@ -117,9 +135,8 @@ static inline bool entry_equals(const firn_parquet_dictionary *dictionary, uint3
 
 /* `width` is a constant in the callers that matter, so that comparing and hashing become single instructions. */
 static inline __attribute__((always_inline)) firn_status
-look_up(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size, size_t width,
-        uint32_t *index, bool *full, firn_error *error) {
-    uint32_t hash = hash_value(value, width != 0 ? width : size, dictionary->seed);
+look_up_hashed(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size, size_t width,
+               uint32_t hash, uint32_t *index, bool *full, firn_error *error) {
     size_t mask = dictionary->slot_count - 1;
     size_t at = hash & mask;
     for (; dictionary->slots[at].entry != 0; at = (at + 1) & mask) {
@@ -134,19 +151,43 @@ look_up(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size, 
     if (*full) return FIRN_OK;
     *index = dictionary->count - 1;
     dictionary->slots[at] = (firn_parquet_dictionary_slot){hash, dictionary->count};
-    if ((size_t)dictionary->count * 2 > dictionary->slot_count)
-        return grow_slots(dictionary, error);
-    return FIRN_OK;
+    if (!is_crowded(dictionary->slot_count, dictionary->count)) return FIRN_OK;
+    return grow_slots(dictionary, error);
+}
+
+static inline __attribute__((always_inline)) firn_status
+look_up(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size, size_t width,
+        uint32_t *index, bool *full, firn_error *error) {
+    uint32_t hash = hash_value(value, width != 0 ? width : size, dictionary->seed);
+    return look_up_hashed(dictionary, value, size, width, hash, index, full, error);
+}
+
+static inline void fetch_slot(const firn_parquet_dictionary *dictionary, uint32_t hash) {
+    __builtin_prefetch(&dictionary->slots[hash & (dictionary->slot_count - 1)]);
+}
+
+static inline size_t together(size_t left) {
+    return left < LOOKED_UP_TOGETHER ? left : LOOKED_UP_TOGETHER;
 }
 
 static inline __attribute__((always_inline)) firn_status
 add_fixed(firn_parquet_dictionary *dictionary, const uint8_t *values, size_t width, size_t count,
           uint32_t *out, size_t *done, firn_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        bool full;
-        FIRN_TRY(look_up(dictionary, values + i * width, width, width, &out[i], &full, error));
-        if (full) return FIRN_OK;
-        *done = i + 1;
+    uint32_t hashes[LOOKED_UP_TOGETHER];
+    for (size_t first = 0; first < count; first += LOOKED_UP_TOGETHER) {
+        size_t some = together(count - first);
+        for (size_t i = 0; i < some; i++) {
+            hashes[i] = hash_value(values + (first + i) * width, width, dictionary->seed);
+            fetch_slot(dictionary, hashes[i]);
+        }
+        for (size_t i = 0; i < some; i++) {
+            bool full;
+            size_t at = first + i;
+            FIRN_TRY(look_up_hashed(dictionary, values + at * width, width, width, hashes[i],
+                                    &out[at], &full, error));
+            if (full) return FIRN_OK;
+            *done = at + 1;
+        }
     }
     return FIRN_OK;
 }
@@ -197,11 +238,22 @@ add_ranged(firn_parquet_dictionary *dictionary, const uint8_t *values, size_t wi
 
 static firn_status add_slices(firn_parquet_dictionary *dictionary, const firn_slice *slices,
                               size_t count, uint32_t *out, size_t *done, firn_error *error) {
-    for (size_t i = 0; i < count; i++) {
-        bool full;
-        FIRN_TRY(look_up(dictionary, slices[i].data, slices[i].size, 0, &out[i], &full, error));
-        if (full) return FIRN_OK;
-        *done = i + 1;
+    uint32_t hashes[LOOKED_UP_TOGETHER];
+    for (size_t first = 0; first < count; first += LOOKED_UP_TOGETHER) {
+        size_t some = together(count - first);
+        for (size_t i = 0; i < some; i++) {
+            const firn_slice *slice = &slices[first + i];
+            hashes[i] = hash_value(slice->data, slice->size, dictionary->seed);
+            fetch_slot(dictionary, hashes[i]);
+        }
+        for (size_t i = 0; i < some; i++) {
+            bool full;
+            size_t at = first + i;
+            FIRN_TRY(look_up_hashed(dictionary, slices[at].data, slices[at].size, 0, hashes[i],
+                                    &out[at], &full, error));
+            if (full) return FIRN_OK;
+            *done = at + 1;
+        }
     }
     return FIRN_OK;
 }

@@ -120,6 +120,10 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
         values = converted;
     }
     size_t done = 0;
+    if (work->dictionary->direct == NULL) {
+        size_t most = work->dictionary->count + values.count;
+        FIRN_TRY(firn_parquet_dictionary_expect_entries(work->dictionary, most, error));
+    }
     FIRN_TRY(firn_parquet_dictionary_add(work->dictionary, &values, 0, values.count,
                                          translation->entries, &done, error));
     work->failed = done < values.count;
