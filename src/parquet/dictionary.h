@@ -64,6 +64,12 @@ firn_status firn_parquet_dictionary_translate(firn_parquet_dictionary *dictionar
                                               uint32_t *translation, uint32_t *out, size_t *done,
                                               firn_error *error);
 
+/** Of 2^FIRN_PARQUET_SAMPLE_BITS values, by their hashes, about one is looked up and added; *taken: how many, seen before or not. */
+#define FIRN_PARQUET_SAMPLE_BITS 4
+firn_status firn_parquet_dictionary_sample(firn_parquet_dictionary *dictionary,
+                                           const firn_parquet_values *values, size_t *taken,
+                                           firn_error *error);
+
 /** The bytes of an entry, without a length. Valid until the next call that adds. */
 firn_slice firn_parquet_dictionary_entry(const firn_parquet_dictionary *dictionary, uint32_t index);
 

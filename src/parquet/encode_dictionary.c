@@ -317,3 +317,24 @@ firn_status firn_parquet_dictionary_translate(firn_parquet_dictionary *dictionar
     *done = count;
     return FIRN_OK;
 }
+
+firn_status firn_parquet_dictionary_sample(firn_parquet_dictionary *dictionary,
+                                           const firn_parquet_values *values, size_t *taken,
+                                           firn_error *error) {
+    *taken = 0;
+    if (dictionary->slot_count == 0) FIRN_TRY(grow_slots(dictionary, error));
+    for (size_t i = 0; i < values->count; i++) {
+        bool is_byte_array = values->type == FIRN_PARQUET_BYTE_ARRAY;
+        const uint8_t *value =
+            is_byte_array ? values->slices[i].data : values->fixed + i * values->width;
+        size_t size = is_byte_array ? values->slices[i].size : values->width;
+        uint32_t hash = hash_value(value, size, dictionary->seed);
+        uint32_t index;
+        bool full;
+        if (hash >> (32 - FIRN_PARQUET_SAMPLE_BITS) != 0) continue;
+        size_t width = is_byte_array ? 0 : size;
+        FIRN_TRY(look_up_hashed(dictionary, value, size, width, hash, &index, &full, error));
+        *taken += 1;
+    }
+    return FIRN_OK;
+}

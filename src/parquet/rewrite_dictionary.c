@@ -9,8 +9,6 @@
 #include "parquet/encode.h"
 #include "parquet/rewrite_internal.h"
 
-/* After this many values a dictionary with hardly an entry twice is given up. */
-#define HOPELESS_VALUES 50000
 /* A range of integers that PLAIN values get a dictionary for, and how often each must come up on average. */
 #define LARGEST_RANGE ((uint64_t)65536)
 #define LEAST_REPETITION 8
@@ -70,11 +68,12 @@ typedef struct merge {
     firn_parquet_dictionary *dictionary;
     int64_t values; /* of the pieces so far, nulls included where nobody counts them */
     uint64_t entries;
+    size_t pieces;
     bool failed, hopeless;
 } merge;
 
 /* Where rows go, their share of the values is taken to be that of all rows. */
-static int64_t values_of_piece(const firn_parquet_rewriter *rewriter) {
+int64_t firn_parquet_values_of_piece(const firn_parquet_rewriter *rewriter) {
     const firn_parquet_rows *rows = &rewriter->rows;
     if (rewriter->input == NULL || firn_parquet_is_filled(rewriter)) return rows->count;
     const firn_parquet_column_chunk *chunk = firn_parquet_chunk_of(rewriter);
@@ -89,11 +88,10 @@ static int64_t values_of_piece(const firn_parquet_rewriter *rewriter) {
     return (int64_t)((double)values * (double)rows->count / (double)rows->of_group);
 }
 
-/* Nearly each value is new, and at this rate half of all would be. */
-static bool is_hopeless(const merge *work) {
-    uint64_t merged = work->dictionary->count;
-    return work->values >= HOPELESS_VALUES && merged * 2 > (uint64_t)work->values &&
-           merged * 10 > work->entries * 9;
+/* Nearly each entry is new, and at this rate half of all values would be. */
+bool firn_parquet_is_hopeless(uint64_t distinct, uint64_t entries, int64_t values) {
+    return values >= FIRN_PARQUET_HOPELESS_VALUES && distinct > (uint64_t)values / 2 &&
+           distinct / 9 > entries / 10;
 }
 
 static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, merge *work,
@@ -130,8 +128,10 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
     translation->identical = true;
     for (size_t i = 0; i < done; i++) translation->identical &= translation->entries[i] == i;
     work->entries += values.count;
-    work->values += values_of_piece(rewriter);
-    work->hopeless = is_hopeless(work);
+    work->values += firn_parquet_values_of_piece(rewriter);
+    work->pieces++;
+    work->hopeless = work->pieces > 1 &&
+                     firn_parquet_is_hopeless(work->dictionary->count, work->entries, work->values);
     work->failed = work->failed || work->hopeless;
     return FIRN_OK;
 }
@@ -216,7 +216,7 @@ static void survey_bounds(const firn_parquet_rewriter *rewriter, survey *found) 
     if (filled && rewriter->fill_base > greatest) greatest = rewriter->fill_base;
     if (least < found->least) found->least = least;
     if (greatest > found->greatest) found->greatest = greatest;
-    found->values += values_of_piece(rewriter);
+    found->values += firn_parquet_values_of_piece(rewriter);
 }
 
 static firn_status survey_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
@@ -268,6 +268,7 @@ static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet
         firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
     if (rewriter->translations == NULL) return firn_fail_memory(error);
     merge work = {.dictionary = dictionary};
+    FIRN_TRY(firn_parquet_sample_dictionaries(rewriter, pieces, &work.failed, error));
     FIRN_TRY(merge_pieces(rewriter, pieces, &work, error));
     *merged = !work.failed && pays(&work, width);
     if (*merged) return FIRN_OK;
@@ -326,6 +327,8 @@ static firn_status may_outgrow(firn_parquet_rewriter *rewriter, const firn_parqu
 static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
                                   size_t limit, merge *work, firn_parquet_dictionary_reach *out,
                                   firn_error *error) {
+    FIRN_TRY(firn_parquet_sample_dictionaries(rewriter, pieces, &work->hopeless, error));
+    if (work->hopeless) return FIRN_OK;
     for (size_t i = 0; i < rewriter->piece_count; i++) {
         FIRN_TRY(firn_cancel_check(error));
         FIRN_TRY(firn_parquet_set_piece(rewriter, pieces, i, error));

@@ -208,6 +208,17 @@ firn_status firn_parquet_merge_dictionaries(firn_parquet_rewriter *rewriter,
                                             firn_parquet_write_options *options,
                                             firn_parquet_dictionary *dictionary, bool *merged,
                                             firn_error *error);
+/** Values of the piece that stay; nulls are among them where nobody counts them. */
+int64_t firn_parquet_values_of_piece(const firn_parquet_rewriter *rewriter);
+/** After this many values, of two pieces at least, a dictionary with hardly an entry twice is given up. */
+#define FIRN_PARQUET_HOPELESS_VALUES 50000
+/** `entries`: of the dictionaries that were put together to one of `distinct` entries. */
+bool firn_parquet_is_hopeless(uint64_t distinct, uint64_t entries, int64_t values);
+/* rewrite_sample.c */
+/** Whether merging need not be begun. */
+firn_status firn_parquet_sample_dictionaries(firn_parquet_rewriter *rewriter,
+                                             const firn_parquet_piece *pieces, bool *hopeless,
+                                             firn_error *error);
 /** The batch's indices in terms of the merged dictionary. */
 firn_status firn_parquet_translate(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
                                    firn_error *error);
