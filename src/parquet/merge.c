@@ -326,7 +326,9 @@ static firn_status rewrite_one(void *context, size_t index, firn_error *error) {
     merge_job *job = group->job;
     size_t leaf = group->first_leaf + index;
     firn_parquet_rewrite_options how = {.copy_pages = job->options->copy_pages,
-                                        .no_joined_pages = job->options->no_joined_pages};
+                                        .no_joined_pages = job->options->no_joined_pages,
+                                        .smallest_joined_bytes =
+                                            FIRN_PARQUET_SMALLEST_JOINED_BYTES};
     FIRN_TRY(firn_cancel_check(error));
     FIRN_TRY(firn_parquet_rewrite_leaf(group->pieces, group->piece_count, job->merged.schema, leaf,
                                        &job->write, &how, &group->chunks[index],

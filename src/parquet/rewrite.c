@@ -370,6 +370,7 @@ void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parq
         .options = options,
         .copy_pages = rewrite_options->copy_pages,
         .may_join = !rewrite_options->no_joined_pages,
+        .smallest_joined = rewrite_options->smallest_joined_bytes,
         .merged = rewrite_options->merged,
         .next_constant_id = UINT64_MAX,
     };

@@ -71,9 +71,14 @@ void firn_parquet_merged_free(firn_parquet_merged *merged);
 /** Bytes of memory that it takes. */
 size_t firn_parquet_merged_size(const firn_parquet_merged *merged);
 
+/** Pages of frames that hold less are slower to read than pages of one frame. */
+#define FIRN_PARQUET_SMALLEST_JOINED_BYTES ((int64_t)16 << 10)
+
 typedef struct firn_parquet_rewrite_options {
     bool copy_pages;      /**< false: always decode and encode */
     bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
+    /** Raw bytes below which compressed values are decoded, where each piece of a joined page is a frame with tables of its own (zstd). */
+    int64_t smallest_joined_bytes;
     /** NULL, or what firn_parquet_measure_dictionaries found for just these pieces and this leaf, so that it is not done again. Its dictionary is taken out of it. */
     firn_parquet_merged *merged;
 } firn_parquet_rewrite_options;

@@ -343,6 +343,13 @@ static firn_status gather_pages(firn_parquet_rewriter *rewriter, firn_parquet_pa
     return begins_row(rewriter, *next, fits, error);
 }
 
+static bool is_worth_moving(const firn_parquet_rewriter *rewriter) {
+    const firn_parquet_page_header *header =
+        &firn_parquet_chunk_reader_dictionary_page(rewriter->reader)->header;
+    return !rewriter->may_join || firn_parquet_may_be_joined(rewriter, header->uncompressed_size) ||
+           header->num_values >= FIRN_PARQUET_SMALLEST_COPIED_PAGE;
+}
+
 firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *moved,
                                          const firn_parquet_page **next, firn_error *error) {
     firn_parquet_part part = {.encoding = FIRN_PARQUET_PLAIN, .alone = !rewriter->may_join};
@@ -351,6 +358,7 @@ firn_status firn_parquet_move_dictionary(firn_parquet_rewriter *rewriter, bool *
     *next = NULL;
     firn_parquet_chunk_reader_leave_dictionary(rewriter->reader);
     FIRN_TRY(may_be_sequence(rewriter, moved, error));
+    *moved = *moved && is_worth_moving(rewriter);
     if (!*moved) return FIRN_OK;
     FIRN_TRY(gather_pages(rewriter, &part, moved, &bytes, next, error));
     const firn_parquet_page *dictionary =

@@ -46,6 +46,7 @@ typedef struct firn_parquet_rewriter {
     size_t leaf_index;
     const firn_parquet_write_options *options;
     bool copy_pages, may_join;
+    int64_t smallest_joined; /**< raw bytes of a frame */
     firn_parquet_chunk_writer *writer;
     firn_parquet_chunk_reader *reader; /**< NULL until a piece needs one */
     firn_parquet_converter converter;
@@ -104,6 +105,8 @@ void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter);
 
 /** Whether encoded values of the piece's chunk may stay as they are: type and meaning don't change. */
 bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter);
+/** Whether compressed values of so many raw bytes may lie on a page beside others. */
+bool firn_parquet_may_be_joined(const firn_parquet_rewriter *rewriter, int64_t raw_size);
 bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding);
 /** … and their compressed form too. */
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter);

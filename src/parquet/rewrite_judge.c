@@ -26,6 +26,12 @@ bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter) {
            firn_parquet_chunk_of(rewriter)->compression == rewriter->options->compression;
 }
 
+bool firn_parquet_may_be_joined(const firn_parquet_rewriter *rewriter, int64_t raw_size) {
+    if (!rewriter->may_join || !firn_parquet_options_can_join(rewriter->options)) return false;
+    return rewriter->options->compression != FIRN_PARQUET_ZSTD ||
+           raw_size >= rewriter->smallest_joined;
+}
+
 bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding) {
     return encoding == FIRN_PARQUET_PLAIN_DICTIONARY || encoding == FIRN_PARQUET_RLE_DICTIONARY;
 }
@@ -81,12 +87,10 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
         pages += stats->count;
         if (!firn_parquet_is_dictionary_encoding(stats->encoding)) plain += stats->count;
     }
-    bool may_join = firn_parquet_piece_may_be_copied(rewriter) && rewriter->may_join &&
-                    firn_parquet_options_can_join(rewriter->options);
-    if (plain > 0 &&
-        !is_large_enough(rewriter, chunk->num_values / pages,
-                         chunk->total_uncompressed_size / pages) &&
-        !(may_join && levels_lie_outside(rewriter))) {
+    int64_t size = pages > 0 ? chunk->total_uncompressed_size / pages : 0;
+    bool may_join = firn_parquet_piece_may_be_copied(rewriter) &&
+                    firn_parquet_may_be_joined(rewriter, size) && levels_lie_outside(rewriter);
+    if (plain > 0 && !is_large_enough(rewriter, chunk->num_values / pages, size) && !may_join) {
         return 0;
     }
     if (pages > 0) return (int64_t)((double)*total * (double)plain / (double)pages);
@@ -201,9 +205,9 @@ static bool may_be_part(const firn_parquet_rewriter *rewriter,
     if (v2 && !header->is_compressed && !firn_parquet_options_can_join(rewriter->options)) {
         return false;
     }
-    bool shares = header->encoding == FIRN_PARQUET_PLAIN && rewriter->may_join &&
+    bool shares = header->encoding == FIRN_PARQUET_PLAIN &&
                   rewriter->output->node->element->type != FIRN_PARQUET_BOOLEAN &&
-                  firn_parquet_options_can_join(rewriter->options);
+                  firn_parquet_may_be_joined(rewriter, header->uncompressed_size);
     return shares || is_large_enough(rewriter, header->num_values, header->uncompressed_size);
 }
 

@@ -82,7 +82,8 @@ firn_status firn_rewrite_find_cut(firn_rewrite_context *context, const firn_parq
                    .pieces = pieces,
                    .piece_count = piece_count,
                    .rewrite_options = {.copy_pages = context->settings->copy_pages,
-                                       .no_joined_pages = context->settings->no_joined_pages},
+                                       .no_joined_pages = context->settings->no_joined_pages,
+                                       .smallest_joined_bytes = FIRN_PARQUET_SMALLEST_JOINED_BYTES},
                    .reaches = firn_alloc_zeroed(leaves, sizeof *job.reaches),
                    .most_kept = most_kept_of(context)};
     out->merged = firn_alloc_zeroed(leaves, sizeof(firn_parquet_merged *));

@@ -184,14 +184,16 @@ firn_status firn_rewrite_row_group(firn_rewrite_context *context, firn_output_fi
                                    firn_parquet_merged *const *merged, firn_rewrite_sums *sums,
                                    firn_error *error) {
     size_t leaves = context->output->leaf_count;
-    row_group_job job = {.context = context,
-                         .file = file,
-                         .pieces = pieces,
-                         .piece_count = piece_count,
-                         .merged = merged,
-                         .rewrite_options = {.copy_pages = context->settings->copy_pages,
-                                             .no_joined_pages = context->settings->no_joined_pages},
-                         .slots = firn_alloc_zeroed(leaves, sizeof *job.slots)};
+    row_group_job job = {
+        .context = context,
+        .file = file,
+        .pieces = pieces,
+        .piece_count = piece_count,
+        .merged = merged,
+        .rewrite_options = {.copy_pages = context->settings->copy_pages,
+                            .no_joined_pages = context->settings->no_joined_pages,
+                            .smallest_joined_bytes = FIRN_PARQUET_SMALLEST_JOINED_BYTES},
+        .slots = firn_alloc_zeroed(leaves, sizeof *job.slots)};
     if (job.slots == NULL) return firn_fail_memory(error);
     job.rows = firn_rewrite_rows_kept(pieces, piece_count);
     pthread_mutex_init(&job.mutex, NULL);
