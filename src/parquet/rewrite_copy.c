@@ -343,10 +343,11 @@ static firn_status gather_pages(firn_parquet_rewriter *rewriter, firn_parquet_pa
     return begins_row(rewriter, *next, fits, error);
 }
 
+/* Many values are a page of their own, whatever they take. */
 static bool is_worth_moving(const firn_parquet_rewriter *rewriter) {
     const firn_parquet_page_header *header =
         &firn_parquet_chunk_reader_dictionary_page(rewriter->reader)->header;
-    return !rewriter->may_join || firn_parquet_may_be_joined(rewriter, header->uncompressed_size) ||
+    return firn_parquet_frame_is_large_enough(rewriter, header->uncompressed_size) ||
            header->num_values >= FIRN_PARQUET_SMALLEST_COPIED_PAGE;
 }
 

@@ -105,8 +105,8 @@ void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter);
 
 /** Whether encoded values of the piece's chunk may stay as they are: type and meaning don't change. */
 bool firn_parquet_values_may_stay(const firn_parquet_rewriter *rewriter);
-/** Whether compressed values of so many raw bytes may lie on a page beside others. */
-bool firn_parquet_may_be_joined(const firn_parquet_rewriter *rewriter, int64_t raw_size);
+/** Whether compressed values of so many raw bytes are worth keeping as a part of a page. */
+bool firn_parquet_frame_is_large_enough(const firn_parquet_rewriter *rewriter, int64_t raw_size);
 bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding);
 /** … and their compressed form too. */
 bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter);

@@ -26,10 +26,14 @@ bool firn_parquet_piece_may_be_copied(const firn_parquet_rewriter *rewriter) {
            firn_parquet_chunk_of(rewriter)->compression == rewriter->options->compression;
 }
 
-bool firn_parquet_may_be_joined(const firn_parquet_rewriter *rewriter, int64_t raw_size) {
-    if (!rewriter->may_join || !firn_parquet_options_can_join(rewriter->options)) return false;
+bool firn_parquet_frame_is_large_enough(const firn_parquet_rewriter *rewriter, int64_t raw_size) {
     return rewriter->options->compression != FIRN_PARQUET_ZSTD ||
            raw_size >= rewriter->smallest_joined;
+}
+
+static bool may_be_joined(const firn_parquet_rewriter *rewriter, int64_t raw_size) {
+    return rewriter->may_join && firn_parquet_options_can_join(rewriter->options) &&
+           firn_parquet_frame_is_large_enough(rewriter, raw_size);
 }
 
 bool firn_parquet_is_dictionary_encoding(firn_parquet_encoding encoding) {
@@ -88,8 +92,8 @@ int64_t firn_parquet_piece_plain_bytes(const firn_parquet_rewriter *rewriter, in
         if (!firn_parquet_is_dictionary_encoding(stats->encoding)) plain += stats->count;
     }
     int64_t size = pages > 0 ? chunk->total_uncompressed_size / pages : 0;
-    bool may_join = firn_parquet_piece_may_be_copied(rewriter) &&
-                    firn_parquet_may_be_joined(rewriter, size) && levels_lie_outside(rewriter);
+    bool may_join = firn_parquet_piece_may_be_copied(rewriter) && may_be_joined(rewriter, size) &&
+                    levels_lie_outside(rewriter);
     if (plain > 0 && !is_large_enough(rewriter, chunk->num_values / pages, size) && !may_join) {
         return 0;
     }
@@ -207,7 +211,7 @@ static bool may_be_part(const firn_parquet_rewriter *rewriter,
     }
     bool shares = header->encoding == FIRN_PARQUET_PLAIN &&
                   rewriter->output->node->element->type != FIRN_PARQUET_BOOLEAN &&
-                  firn_parquet_may_be_joined(rewriter, header->uncompressed_size);
+                  may_be_joined(rewriter, header->uncompressed_size);
     return shares || is_large_enough(rewriter, header->num_values, header->uncompressed_size);
 }
 

@@ -162,7 +162,7 @@ def page_versions_of(path):
 
 @in_folder
 def page_versions(folder):
-    """Outputs follow most of the inputs' bytes, or the table's property; small v2 pages of optional columns are joined."""
+    """Outputs follow most of the inputs' bytes, or the table's property; v2 pages of optional columns are joined."""
     import pyarrow as pa
     import pyarrow.parquet as pq
     cases = [("v1", ["1.0"] * 8, None, {1}), ("v2", ["2.0"] * 8, None, {2}), ("mostly-v1", ["1.0", "1.0", "2.0"] * 3, None, {1}),
@@ -176,7 +176,8 @@ def page_versions(folder):
             table = catalog.create_table(f"db.{name}-{dictionary}", schema=tables.batch(1, 1).schema, properties=properties)
             paths = [os.path.join(folder, f"{name}-{dictionary}-{i}.parquet") for i in range(len(versions))]
             for i, (path, version) in enumerate(zip(paths, versions)):
-                rows = pa.concat_tables([tables.batch(i, 100)] * 3)
+                # Frames of less than 16 KB are not joined, pages of 4,096 values go over whole.
+                rows = pa.concat_tables([tables.batch(i, 100 if dictionary else 1300)] * 3)
                 pq.write_table(rows, path, data_page_version=version, use_dictionary=dictionary, compression="zstd")
             table.add_files(paths)
             where = f"{os.path.join(folder, 'catalog.db')}:db.{name}-{dictionary}"
@@ -187,7 +188,7 @@ def page_versions(folder):
             kit.check(found == expected, f"{name}, dictionary {dictionary}: pages of version {found}")
             ways = {way["way"]: way["bytes"] for way in result["result"]["ways"]}
             if name == "v2" and not dictionary:
-                kit.check(set(ways) == {"joined"} or ways["joined"] > 3 * ways.get("encoded", 0), f"{name}: {ways}")
+                kit.check(ways.get("joined", 0) > ways.get("encoded", 0), f"{name}: {ways}")
 
 
 kit.main([page_versions, partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,

@@ -326,7 +326,7 @@ def make_case(dice, folder):
     pq.write_table(whole.slice(0, 0), f"{folder}/schema.parquet", store_decimal_as_integer=dice.random() < 0.5)
     lines += [f"page_version {dice.choice([1, 2])}", f"page_size {dice.choice([200, 10000, 1 << 20])}",
               f"row_limit {dice.choice([10, 1000, 20000])}", f"dictionary {dice.choice([0, 500, 2 << 20])}",
-              f"deltas {dice.choice([0, 1])}", f"index_rows {dice.choice([0, 131072])}", f"join {dice.choice([0, 1, 1])}",
+              f"deltas {dice.choice([0, 1])}", f"index_rows {dice.choice([0, 131072])}", f"join {dice.choice([0, 1, 2])}",
               f"codec {dice.choice(list(CODECS.values()) + [metadata_codec(folder)] * 6)}", f"copy {dice.choice([0, 1, 1])}", ""]
     with open(f"{folder}/case.txt", "w", encoding="utf-8") as file:
         file.write("\n".join(lines))

@@ -193,6 +193,7 @@ typedef struct output {
     firn_parquet_rewrite_counts rewrite;
     bool told_lies;       /* by the test: what is copied is not true then */
     bool no_joined_pages; /* asked for */
+    int64_t smallest_joined_bytes;
 } output;
 
 static inline firn_status rewrite(const firn_parquet_piece *pieces, size_t piece_count,
@@ -202,7 +203,8 @@ static inline firn_status rewrite(const firn_parquet_piece *pieces, size_t piece
     firn_parquet_schema_element elements[16];
     size_t count = column_elements(column, 1, elements, 16);
     firn_parquet_rewrite_options how = {.copy_pages = copy_pages,
-                                        .no_joined_pages = out->no_joined_pages};
+                                        .no_joined_pages = out->no_joined_pages,
+                                        .smallest_joined_bytes = out->smallest_joined_bytes};
     firn_write_to destination = {stream_sink, &out->file.bytes};
     firn_parquet_file_writer *file = NULL;
     firn_parquet_chunk chunk = {0};

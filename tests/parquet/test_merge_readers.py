@@ -323,8 +323,8 @@ def test_page_version(folder):
         paths = []
         for i in range(6):
             paths.append(f"{folder}/{version}-{i}.parquet")
-            table = pa.table({"n": pa.array([None if k % 7 == 0 else k * i for k in range(2000)], pa.int64()),
-                              "l": pa.array([[k] * (k % 3) for k in range(2000)], pa.list_(pa.int64()))})
+            table = pa.table({"n": pa.array([None if k % 7 == 0 else k * i for k in range(3000)], pa.int64()),
+                              "l": pa.array([[k] * (k % 3) for k in range(3000)], pa.list_(pa.int64()))})
             pq.write_table(table, paths[-1], use_dictionary=False, compression="zstd", data_page_version=version)
         out = f"{folder}/{version}.parquet"
         document = merge(out, *paths)

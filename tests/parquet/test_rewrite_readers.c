@@ -213,6 +213,7 @@ static void read_line(rewrite_case *c, const char *line) {
         c->options.index_page_row_limit = number;
     } else if (sscanf(line, "join %d", &number) == 1) {
         c->how.no_joined_pages = number == 0;
+        c->how.smallest_joined_bytes = number == 2 ? FIRN_PARQUET_SMALLEST_JOINED_BYTES : 0;
     } else if (sscanf(line, "copy %d", &number) == 1) {
         c->how.copy_pages = number != 0;
     }

@@ -46,6 +46,8 @@ typedef struct run {
     int64_t rows; /* of each */
     stream_mix mix;
     bool distinct, force_dictionary, no_joined_pages;
+    int64_t smallest_joined_bytes;
+    bool alike; /* the inputs hold the same rows */
 } run;
 
 static run run_of(const column_case *column, int version, firn_parquet_compression codec) {
@@ -76,7 +78,8 @@ static void do_run(const run *r, test_generator *random, firn_parquet_rewrite_co
     stream wanted = {0};
     assert_true(r->input_count <= 8);
     for (size_t i = 0; i < r->input_count; i++) {
-        inputs[i].s = stream_random(random, r->from, r->rows, r->mix);
+        test_generator own = *random;
+        inputs[i].s = stream_random(r->alike ? &own : random, r->from, r->rows, r->mix);
         if (r->distinct) make_distinct(&inputs[i].s, &r->from->leaf);
         inputs[i].force_dictionary = r->force_dictionary;
         make_input(&inputs[i], r->from, r->rows, &r->in);
@@ -86,7 +89,8 @@ static void do_run(const run *r, test_generator *random, firn_parquet_rewrite_co
         map_stream(&part, &r->mapping);
         add_stream(&wanted, &part);
     }
-    output out = {.no_joined_pages = r->no_joined_pages};
+    output out = {.no_joined_pages = r->no_joined_pages,
+                  .smallest_joined_bytes = r->smallest_joined_bytes};
     check_rewrite(pieces, r->input_count, r->to, &r->out, true, &wanted, &out);
     *counts = out.rewrite;
     if (getenv("FIRN_TEST_TRACE") != NULL) {
@@ -204,6 +208,47 @@ static void hopeless_dictionaries_are_dropped(void **state) {
         do_run(&r, &random, &counts);
         assert_true(counts.reasons[FIRN_PARQUET_REASON_DICTIONARY].pages > 0);
         assert_int_equal(counts.ways[FIRN_PARQUET_WAY_REMAPPED].pages, 0);
+    }
+}
+
+/* What one input has but once comes again in the next: the dictionary pays, though the first alone does not. */
+static void dictionaries_of_like_inputs_are_merged(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    static const column_case column = {"r", LEAF(INT64)};
+    run r = run_of(&column, 1, FIRN_PARQUET_ZSTD);
+    firn_parquet_rewrite_counts counts;
+    r.rows = 60000;
+    r.input_count = 4;
+    r.alike = r.force_dictionary = true;
+    r.mix = (stream_mix){100000, 0};
+    do_run(&r, &random, &counts);
+    assert_true(counts.ways[FIRN_PARQUET_WAY_REMAPPED].pages > 0);
+    assert_int_equal(counts.ways[FIRN_PARQUET_WAY_ENCODED].pages, 0);
+    r.alike = false;
+    r.mix.distinct = 1000000;
+    do_run(&r, &random, &counts);
+    assert_int_equal(counts.ways[FIRN_PARQUET_WAY_REMAPPED].pages, 0);
+    assert_true(counts.reasons[FIRN_PARQUET_REASON_DICTIONARY].pages > 0);
+}
+
+/* Frames of zstd begin with tables of their own; bodies of snappy are one body once they are joined. */
+static void little_frames_are_decoded(void **state) {
+    (void)state;
+    test_generator random = test_generator_new();
+    for (size_t i = 0; i < COLUMN_COUNT * 2 * 2; i++) {
+        const column_case *column = &columns[i % COLUMN_COUNT];
+        bool zstd = i / COLUMN_COUNT % 2 == 0;
+        run r = run_of(column, 2, zstd ? FIRN_PARQUET_ZSTD : FIRN_PARQUET_SNAPPY);
+        firn_parquet_rewrite_counts counts;
+        r.distinct = r.force_dictionary = i / COLUMN_COUNT / 2 == 0;
+        if (!r.force_dictionary) r.in.dictionary_size_bytes = 0;
+        r.smallest_joined_bytes = 64 << 10;
+        do_run(&r, &random, &counts);
+        int64_t kept =
+            counts.ways[FIRN_PARQUET_WAY_MOVED].pages + counts.ways[FIRN_PARQUET_WAY_JOINED].pages;
+        assert_int_equal(kept > 0, !zstd);
+        assert_int_equal(counts.ways[FIRN_PARQUET_WAY_ENCODED].pages > 0, zstd);
     }
 }
 
@@ -541,6 +586,8 @@ int main(void) {
         cmocka_unit_test(index_pages_are_copied),
         cmocka_unit_test(merging_keeps_the_page_version),
         cmocka_unit_test(hopeless_dictionaries_are_dropped),
+        cmocka_unit_test(dictionaries_of_like_inputs_are_merged),
+        cmocka_unit_test(little_frames_are_decoded),
         cmocka_unit_test(small_plain_pages_are_joined),
         cmocka_unit_test(optional_and_required_are_mixed),
         cmocka_unit_test(codecs_change_without_decoding),
