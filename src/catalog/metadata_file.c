@@ -112,7 +112,7 @@ firn_status firn_metadata_file_read(firn_storage *storage, const char *location,
     if (status == FIRN_NOT_FOUND) {
         status = fail_missing(storage, location, error);
     } else if (status == FIRN_OK) {
-        status = firn_table_metadata_parse(firn_buffer_slice(&bytes), location, out, error);
+        status = firn_table_metadata_parse_buffer(&bytes, location, out, error);
     }
     firn_buffer_release(&bytes);
     return status;

@@ -90,6 +90,9 @@ typedef struct firn_table_metadata {
  */
 firn_status firn_table_metadata_parse(firn_slice bytes, const char *name, firn_table_metadata **out,
                                       firn_error *error);
+/** The same; releases the bytes as soon as it can, since such a document may take a lot of memory. */
+firn_status firn_table_metadata_parse_buffer(firn_buffer *bytes, const char *name,
+                                             firn_table_metadata **out, firn_error *error);
 /** Takes over a reference to `document` (also on failure). */
 firn_status firn_table_metadata_from_json(json_t *document, const char *name,
                                           firn_table_metadata **out, firn_error *error);

@@ -177,25 +177,41 @@ static void report_repairs(const firn_table_metadata *metadata, const char *name
     }
 }
 
-firn_status firn_table_metadata_parse(firn_slice bytes, const char *name, firn_table_metadata **out,
-                                      firn_error *error) {
-    firn_buffer text = firn_buffer_with_maximum(LARGEST_DOCUMENT);
-    firn_status status = FIRN_OK;
-    json_t *document = NULL;
-    if (is_gzip(bytes)) {
-        status = firn_codec_decompress_growing(FIRN_CODEC_GZIP, bytes, &text, error);
-        if (status != FIRN_OK) {
-            firn_error_wrap(error, status, "%s", name);
-            goto out;
-        }
-        bytes = firn_buffer_slice(&text);
-    }
-    FIRN_CHECK(firn_json_parse(bytes, name, &document, error));
-    /* The text is not needed any more, and may be as large as the document. */
-    firn_buffer_release(&text);
-    FIRN_CHECK(firn_table_metadata_from_json(document, name, out, error));
+static firn_status from_text(json_t *document, const char *name, firn_table_metadata **out,
+                             firn_error *error) {
+    FIRN_TRY(firn_table_metadata_from_json(document, name, out, error));
     report_repairs(*out, name);
-out:
+    return FIRN_OK;
+}
+
+static firn_status parse_gzip(firn_slice bytes, const char *name, json_t **out, firn_error *error) {
+    firn_buffer text = firn_buffer_with_maximum(LARGEST_DOCUMENT);
+    firn_status status = firn_codec_decompress_growing(FIRN_CODEC_GZIP, bytes, &text, error);
+    if (status == FIRN_OK) {
+        status = firn_json_parse(firn_buffer_slice(&text), name, out, error);
+    } else {
+        firn_error_wrap(error, status, "%s", name);
+    }
     firn_buffer_release(&text);
     return status;
+}
+
+static firn_status parse_json(firn_slice bytes, const char *name, json_t **out, firn_error *error) {
+    return is_gzip(bytes) ? parse_gzip(bytes, name, out, error)
+                          : firn_json_parse(bytes, name, out, error);
+}
+
+firn_status firn_table_metadata_parse(firn_slice bytes, const char *name, firn_table_metadata **out,
+                                      firn_error *error) {
+    json_t *document = NULL;
+    FIRN_TRY(parse_json(bytes, name, &document, error));
+    return from_text(document, name, out, error);
+}
+
+firn_status firn_table_metadata_parse_buffer(firn_buffer *bytes, const char *name,
+                                             firn_table_metadata **out, firn_error *error) {
+    json_t *document = NULL;
+    firn_status status = parse_json(firn_buffer_slice(bytes), name, &document, error);
+    firn_buffer_release(bytes);
+    return status == FIRN_OK ? from_text(document, name, out, error) : status;
 }
