@@ -151,8 +151,8 @@ typedef enum firn_manifest_metrics {
 /** The same for one of many manifests, whose Avro schema is parsed only where it is not the one before's. `known` is nullable. */
 firn_status firn_manifest_read_known(firn_slice bytes, const firn_manifest_file *manifest,
                                      const firn_partition_spec *spec, firn_avro_known_schema *known,
-                                     firn_manifest_metrics metrics, firn_arena *arena, firn_manifest_visitor visit, void *context,
-                                     firn_error *error);
+                                     firn_manifest_metrics metrics, firn_arena *arena,
+                                     firn_manifest_visitor visit, void *context, firn_error *error);
 
 /**
  * The entry that a manifest list would have for a manifest which a v1 snapshot names directly:

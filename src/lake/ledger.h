@@ -55,9 +55,10 @@ firn_status firn_ledger_load(firn_table *table, firn_ledger **out, firn_error *e
 firn_status firn_ledger_is_current(const firn_ledger *ledger, const firn_table *table, bool *out,
                                    firn_error *error);
 /**
- * Makes a ledger from the table itself: every path that a retained snapshot of the ref's history added, sizes from manifests, times unknown. UNSAFE where the history was expired (the oldest snapshot has a parent, or began with files that it did not add).
+ * Makes a ledger from the table itself: every path that a retained snapshot of the ref's history added, sizes from manifests, times unknown. UNSAFE where the history was expired (the oldest snapshot has a parent, or began with files that it did not add), or with `partly` what is left of it.
  */
-firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error *error);
+firn_status firn_ledger_rebuild(firn_table *table, bool partly, firn_ledger **out,
+                                firn_error *error);
 /** The first ledger of a table that others filled: as firn_ledger_rebuild makes it; where the history was expired, UNSAFE, or with `partly` what is left of it. */
 firn_status firn_ledger_begin(firn_table *table, bool partly, firn_ledger **out, firn_error *error);
 /** NULL is allowed. */

@@ -29,7 +29,7 @@ static firn_status removes_by_policy(const firn_snapshot *snapshot, firn_arena *
     return FIRN_OK;
 }
 
-/** Without facts of the file, as where a missing one is deleted: whatever comes back under its path is new. */
+/** With the size alone, which tells such an entry (firn_sync_is_doubtful) from one of a file that was missing: history does not say whether the file is there still, as it was replaced and taken out, or had gone. */
 static firn_status put_removed(const rebuilding *run, const firn_manifest_entry *entry,
                                firn_error *error) {
     const firn_snapshot *snapshot = run->snapshot;
@@ -38,7 +38,7 @@ static firn_status put_removed(const rebuilding *run, const firn_manifest_entry 
     }
     if (entry->has_snapshot_id && entry->snapshot_id != snapshot->snapshot_id) return FIRN_OK;
     firn_ledger_item item = {.location = firn_slice_text(entry->file.path),
-                             .size = -1,
+                             .size = entry->file.file_size_in_bytes,
                              .modified_ns = -1,
                              .rows = entry->file.record_count,
                              .snapshot_id = snapshot->snapshot_id,
@@ -171,19 +171,35 @@ out:
     return status;
 }
 
-firn_status firn_ledger_rebuild(firn_table *table, firn_ledger **out, firn_error *error) {
+static firn_status make_partly(firn_table *table, bool partly, firn_ledger **out,
+                               firn_error *error) {
     firn_status status = make(table, true, out, error);
-    return firn_error_wrap(error, status, "table %s: rebuilding the ledger", table->display_name);
+    if (status != FIRN_UNSAFE || !partly) return status;
+    if (error != NULL) firn_error_clear(error);
+    FIRN_TRY(make(table, false, out, error));
+    (*out)->partly = true;
+    return FIRN_OK;
+}
+
+firn_status firn_ledger_rebuild(firn_table *table, bool partly, firn_ledger **out,
+                                firn_error *error) {
+    firn_status status = make_partly(table, partly, out, error);
+    if (status != FIRN_UNSAFE || error == NULL) {
+        return firn_error_wrap(error, status, "table %s: rebuilding the ledger",
+                               table->display_name);
+    }
+    firn_error cause = *error;
+    return firn_fail(error, FIRN_UNSAFE,
+                     "table %s: rebuilding the ledger: %.600s. With --force as well, every file "
+                     "that is neither live nor told of by the snapshots that are left counts as "
+                     "new: leave those out of the source that were compacted away or deleted "
+                     "before, or their rows come back",
+                     table->display_name, cause.message);
 }
 
 firn_status firn_ledger_begin(firn_table *table, bool partly, firn_ledger **out,
                               firn_error *error) {
-    firn_status status = make(table, true, out, error);
-    if (status == FIRN_UNSAFE && partly) {
-        if (error != NULL) firn_error_clear(error);
-        status = make(table, false, out, error);
-        if (status == FIRN_OK) (*out)->partly = true;
-    }
+    firn_status status = make_partly(table, partly, out, error);
     if (status != FIRN_UNSAFE || error == NULL) {
         return firn_error_wrap(error, status, "table %s: history", table->display_name);
     }

@@ -148,6 +148,8 @@ firn_status firn_sync_find_missing(firn_sync_work *work, uint8_t *seen, firn_err
 /** Looks again, right before the commit: whether the ledger, as it is by now, has the same entry and the file is still not there. */
 firn_status firn_sync_still_missing(const firn_sync_work *work, const firn_ledger_entry *entry,
                                     bool *out, firn_error *error);
+/** Whether a ledger that was made of history has the entry of a file that the table's own writers made. */
+bool firn_sync_is_tables_own(const firn_sync_work *work, const firn_ledger_entry *entry);
 /** Whether no other run has given up or added the file since `entry` was copied. */
 bool firn_sync_still_added(const firn_sync_work *work, const firn_ledger_entry *entry);
 
@@ -157,6 +159,10 @@ bool firn_sync_has_history_alone(const firn_ledger_entry *entry);
 /** The entry with what the file, as it is listed, tells and history did not: unit and time. False: there was nothing to restore. Texts are the listing's and the entry's. */
 bool firn_sync_restore(const firn_sync_work *work, const firn_lake_file *file,
                        const firn_ledger_entry *entry, firn_ledger_entry *out);
+/**
+ * Whether the file may be the one that was taken out before the ledger was made of history, since nothing shows that it was modified afterwards. Added again it would bring back rows that a policy took out.
+ */
+bool firn_sync_is_doubtful(const firn_lake_file *file, const firn_ledger_entry *entry);
 /** Adopts the units, by their folders, of what was taken out before the ledger was made of history. */
 firn_status firn_sync_restore_removed(firn_sync_work *work, firn_error *error);
 /** Says that a ledger that is made anew lacks what this source does not list; `seen`: as firn_sync_find_missing left it. */
@@ -221,6 +227,8 @@ bool firn_sync_unit_fits(const firn_sync_unit_rows *rows, int64_t counted);
 /** Notes a unit that was added, and doesn't fit its manifest any more, as changed. */
 firn_status firn_sync_compare_unit(firn_sync_work *work, const uint8_t *classes,
                                    const firn_lake_unit *unit, firn_error *error);
+/** BLOCKED: a unit of which files are overwritten has not as many rows then, with those to be added, as its manifest says. */
+firn_status firn_sync_reconcile_overwritten(const firn_sync_work *work, firn_error *error);
 /** BLOCKED: the unit's rows, with those to be added, are not as many as its manifest says. */
 firn_status firn_sync_reconcile_unit(const firn_sync_work *work, const firn_sync_unit *chosen,
                                      firn_error *error);

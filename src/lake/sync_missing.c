@@ -58,6 +58,12 @@ static firn_status lies_among_units(const firn_sync_work *work, const firn_ledge
     return FIRN_OK;
 }
 
+/* What compactions wrote lies at the table's own location, which is no source's; history does not tell it from files that were given. */
+bool firn_sync_is_tables_own(const firn_sync_work *work, const firn_ledger_entry *entry) {
+    return firn_sync_has_history_alone(entry) && work->table != NULL &&
+           firn_lake_locations_overlap(work->table->metadata->location, entry->location);
+}
+
 /* A source speaks of what it could have listed, no more: a table may have files of several sources. */
 static firn_status speaks_of(const firn_sync_work *work, const firn_ledger_entry *entry,
                              const firn_map *units, const char **unit, bool *out,
@@ -65,6 +71,7 @@ static firn_status speaks_of(const firn_sync_work *work, const firn_ledger_entry
     bool near = false;
     *unit = entry->unit;
     *out = false;
+    if (firn_sync_is_tables_own(work, entry)) return FIRN_OK;
     switch (work->options->source.kind) {
     case FIRN_LAKE_MANIFEST:
         *out = entry->unit != NULL;

@@ -98,7 +98,7 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     work->unread_entries = 0;
     if (work->table == NULL) return FIRN_OK;
     if (work->options->rebuild_ledger && !work->ledger_restored) {
-        FIRN_TRY(firn_ledger_rebuild(work->table, &work->ledger, error));
+        FIRN_TRY(firn_ledger_rebuild(work->table, work->options->force, &work->ledger, error));
         work->ledger_grew = true;
     } else {
         FIRN_TRY(firn_ledger_load(work->table, &work->ledger, error));
@@ -188,6 +188,31 @@ static firn_status look_again(const firn_sync_work *work, const firn_lake_file *
     return FIRN_OK;
 }
 
+/* The policies settle it as they would have at first: it stays out, or it is added. */
+static firn_status take_doubtful(firn_sync_work *work, const firn_lake_file *file,
+                                 const firn_ledger_entry *entry, uint8_t *class,
+                                 firn_error *error) {
+    static const char reason[] = "it was taken out before the ledger was made anew, and nothing "
+                                 "shows that it is another file since";
+    firn_ledger_entry out = *entry;
+    switch (work->options->on_replaced) {
+    case FIRN_LAKE_OVERWRITE: *class = FIRN_SYNC_NEW_FILE; return FIRN_OK;
+    case FIRN_LAKE_DELETE: break;
+    default:
+        *class = FIRN_SYNC_REPLACED_FILE;
+        out.snapshot_id = -1; /* no snapshot after that one names it */
+        return add_replaced(work, file, &out, reason, error);
+    }
+    *class = FIRN_SYNC_KNOWN_FILE;
+    out.location = file->location;
+    if (out.unit == NULL) out.unit = firn_sync_unit_name(work, file);
+    out.etag = file->etag;
+    out.size = file->size;
+    out.modified_ns = file->modified_ns;
+    work->ledger_grew = true;
+    return firn_vector_push(&work->adopted, error, out);
+}
+
 static firn_status classify_file(firn_sync_work *work, size_t index, const firn_map *units,
                                  file_classes *classes, firn_error *error) {
     const firn_lake_file *file = &work->listing.files[index];
@@ -210,9 +235,12 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
         restored = firn_sync_restore(work, file, entry, &known);
         differs = difference(work, file, &known);
     }
+    if (firn_sync_is_doubtful(file, entry)) {
+        return take_doubtful(work, file, entry, &classes->of[index], error);
+    }
     if (entry->removed) {
-        /* Given up as it is now; once it changes again it is a new file. */
-        bool same = entry->size >= 0 && differs == NULL;
+        /* Given up as it is now; once it changes again it is a new file. One that history alone tells of was modified since. */
+        bool same = entry->size >= 0 && differs == NULL && !firn_sync_has_history_alone(entry);
         if (same) classes->of[index] = FIRN_SYNC_KNOWN_FILE;
         return FIRN_OK;
     }

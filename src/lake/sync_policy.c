@@ -384,6 +384,7 @@ firn_status firn_sync_apply_policies(firn_sync_work *work, firn_error *error) {
     };
     if (work->table == NULL || (!wanted.replaced && !wanted.missing)) return FIRN_OK;
     FIRN_TRY(refuse_bad(work, error));
+    FIRN_TRY(firn_sync_reconcile_overwritten(work, error));
     if (work->acts) {
         FIRN_TRY(firn_sync_try(work, step, &wanted, error));
         FIRN_TRY(firn_sync_load_ledger(work, error));

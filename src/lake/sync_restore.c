@@ -8,12 +8,24 @@ bool firn_sync_has_history_alone(const firn_ledger_entry *entry) {
     return entry->modified_ns < 0 && entry->etag == NULL;
 }
 
+/* The last moment of the commit that an entry is of; false: unknown. */
+static bool last_moment(const firn_ledger_entry *entry, int64_t *out) {
+    return entry->added_ms > 0 && !__builtin_mul_overflow(entry->added_ms, NS_IN_MS, out) &&
+           !__builtin_add_overflow(*out, NS_IN_MS - 1, out);
+}
+
+bool firn_sync_is_doubtful(const firn_lake_file *file, const firn_ledger_entry *entry) {
+    int64_t last = 0;
+    bool by_history = entry->removed && entry->size >= 0 && firn_sync_has_history_alone(entry);
+    if (!by_history) return false;
+    return file->modified_ns < 0 || !last_moment(entry, &last) || file->modified_ns <= last;
+}
+
 /* A file that was modified after the commit which added it is in doubt: then the last moment of that commit stands for its time, from which it differs until a policy settles it. */
 static void restore_time(const firn_lake_file *file, const firn_ledger_entry *entry,
                          firn_ledger_entry *out) {
     int64_t last = 0;
-    bool known = entry->added_ms > 0 && !__builtin_mul_overflow(entry->added_ms, NS_IN_MS, &last) &&
-                 !__builtin_add_overflow(last, NS_IN_MS - 1, &last);
+    bool known = last_moment(entry, &last);
     bool doubtful = known && file->modified_ns > last;
     bool resized = entry->size >= 0 && file->size >= 0 && entry->size != file->size;
     out->modified_ns = doubtful ? last : file->modified_ns;
@@ -79,6 +91,7 @@ void firn_sync_warn_of_history_alone(const firn_sync_work *work, const uint8_t *
     for (size_t i = 0; i < firn_ledger_count(work->ledger); i++) {
         const firn_ledger_entry *entry = firn_ledger_at(work->ledger, i);
         if (entry->removed || seen[i] != 0 || !firn_sync_has_history_alone(entry)) continue;
+        if (firn_sync_is_tables_own(work, entry)) continue;
         if (count++ == 0) first = entry->location;
     }
     if (count == 0) return;

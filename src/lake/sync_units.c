@@ -162,3 +162,25 @@ firn_status firn_sync_reconcile_unit(const firn_sync_work *work, const firn_sync
                      "batch was added",
                      unit->name, (long long)rows.in, gone, (long long)unit->rows);
 }
+
+/* With those of its files that this run adds besides. */
+static firn_status reconcile(const firn_sync_work *work, uint32_t unit, firn_error *error) {
+    const firn_sync_unit alone = {.unit = unit};
+    const firn_sync_unit *chosen = &alone;
+    for (size_t i = 0; i < work->unit_count; i++) {
+        if (work->units[i].unit == unit) chosen = &work->units[i];
+    }
+    return firn_sync_reconcile_unit(work, chosen, error);
+}
+
+firn_status firn_sync_reconcile_overwritten(const firn_sync_work *work, firn_error *error) {
+    uint32_t last = FIRN_LAKE_NO_UNIT;
+    for (size_t i = work->first_overwrite; i < work->file_count; i++) {
+        uint32_t unit = work->files[i].unit;
+        if (unit == FIRN_LAKE_NO_UNIT || unit == last) continue;
+        if (work->facts[i].state != FIRN_SYNC_PENDING) continue;
+        FIRN_TRY(reconcile(work, unit, error));
+        last = unit;
+    }
+    return FIRN_OK;
+}

@@ -21,7 +21,8 @@ typedef struct firn_compact_options {
     const char *
         where; /**< NULL, or a row filter: only files that may match are rewritten, each as a whole */
     bool rewrite_all;
-    bool preview; /**< somebody looks at the plan, which can't be run: expected bytes are estimated for every group */
+    bool
+        preview; /**< somebody looks at the plan, which can't be run: expected bytes are estimated for every group */
     int64_t memory_bytes; /**< 0: a quarter of the machine's or the cgroup's */
     size_t threads;       /**< 0: the cores */
     bool verify;

@@ -46,7 +46,7 @@ static void from_all_of_the_history(void **state) {
     (void)state;
     ledger_world *w = ledger_world_new(2);
     firn_ledger *ledger = NULL;
-    check_ok(firn_ledger_rebuild(w->real, &ledger, &w->error), &w->error);
+    check_ok(firn_ledger_rebuild(w->real, false, &ledger, &w->error), &w->error);
     assert_int_equal(firn_ledger_count(ledger), 0);
     firn_ledger_free(ledger);
     int64_t first = commit_files(w, "append", 0, 2, NULL, NULL);
@@ -64,7 +64,7 @@ static void from_all_of_the_history(void **state) {
     check_ok(firn_table_commit_files(w->real, w->journal, &change, &result, &w->error), &w->error);
     check_ok(firn_journal_done(w->journal, &w->error), &w->error);
     firn_live_files_release(&files);
-    check_ok(firn_ledger_rebuild(w->real, &ledger, &w->error), &w->error);
+    check_ok(firn_ledger_rebuild(w->real, false, &ledger, &w->error), &w->error);
     assert_int_equal(firn_ledger_count(ledger), 3);
     const firn_ledger_entry *entry = firn_ledger_find(ledger, "file:///lake/f1.parquet");
     assert_non_null(entry);
@@ -96,7 +96,7 @@ static void not_where_it_was_expired(void **state) {
     int64_t first = commit_files(w, "append", 0, 2, NULL, NULL);
     (void)commit_files(w, "append", 2, 1, NULL, NULL);
     remove_snapshot(w, first);
-    check_fails(firn_ledger_rebuild(w->real, &ledger, &w->error), FIRN_UNSAFE, &w->error,
+    check_fails(firn_ledger_rebuild(w->real, false, &ledger, &w->error), FIRN_UNSAFE, &w->error,
                 "was expired");
     check_fails(firn_ledger_begin(w->real, false, &ledger, &w->error), FIRN_UNSAFE, &w->error,
                 "firn register");
@@ -123,7 +123,7 @@ static void a_snapshot_whose_source_is_gone(void **state) {
 static firn_status rebuild(void *context, firn_error *error) {
     ledger_world *w = context;
     firn_ledger *ledger = NULL;
-    FIRN_TRY(firn_ledger_rebuild(w->real, &ledger, error));
+    FIRN_TRY(firn_ledger_rebuild(w->real, false, &ledger, error));
     firn_ledger_free(ledger);
     FIRN_TRY(firn_ledger_begin(w->real, true, &ledger, error));
     firn_ledger_free(ledger);

@@ -158,6 +158,118 @@ def test_what_sync_deleted_stays_deleted_in_a_rebuilt_ledger():
     rows_are_right(lake)
 
 
+def out_and_lost(*options):
+    """A lake out of which --on-replaced delete took 2.parquet, which lies there still; the ledger is lost."""
+    lake = lake_of(4)
+    lake.sync(lake.source)
+    lake.write("2.parquet", [{"id": 2, "name": "another, longer name"}] * 5, SCHEMA)
+    lake.sync(lake.source, "--on-replaced", "delete")
+    equal(lake.sync(lake.source)["files"]["new"], 0, "new files before the ledger is lost")
+    lose_ledger(lake)
+    return lake, sorted(lake.live())
+
+
+def test_what_replaced_files_lost_stays_out_in_a_rebuilt_ledger():
+    """Nobody knows whether it is the file that was taken out: it is named, and the policies settle it as they would have at first."""
+    lake, live = out_and_lost()
+    run = lake.sync(lake.source, "--rebuild-ledger", expect=3)
+    run.says("2.parquet", "taken out before the ledger was made anew", "--on-replaced")
+    lake.refused("sync", lake.source, words=["2.parquet", "taken out"])
+    equal((run.names("replaced"), sorted(lake.live())), (["2.parquet"], live), "replaced files, live files")
+    equal(lake.sync(lake.source, "--on-replaced", "report").names("replaced"), ["2.parquet"], "replaced files")
+    run = lake.sync(lake.source, "--on-replaced", "delete")
+    equal((run["files"]["new"], run["replaced"]), (0, []), "new and replaced files")
+    run = lake.sync(lake.source)
+    equal((run["files"]["new"], run["replaced"], sorted(lake.live())), (0, [], live), "once it is settled")
+    lake.write("2.parquet", [{"id": 2, "name": "once more"}], SCHEMA)
+    equal(lake.sync(lake.source)["files"]["added"], 1, "files that changed since")
+    equal(lake.by_pyiceberg(), lake.oracle(lake.files()), "rows by PyIceberg")
+    # Settled by the run that makes the ledger anew, one way or the other.
+    lake, live = out_and_lost()
+    run = lake.sync(lake.source, "--rebuild-ledger", "--on-replaced", "delete")
+    equal((run["files"]["new"], sorted(lake.live())), (0, live), "new files, live files")
+    equal(lake.sync(lake.source)["files"]["new"], 0, "new files")
+    lake, live = out_and_lost()
+    equal(lake.sync(lake.source, "--rebuild-ledger", "--on-replaced", "overwrite")["files"]["added"], 1, "files added")
+    rows_are_right(lake)
+    # What was modified after it was taken out is new, as it would have been.
+    lake, live = out_and_lost()
+    lake.write("2.parquet", [{"id": 2, "name": "once more"}], SCHEMA)
+    equal(lake.sync(lake.source, "--rebuild-ledger")["files"]["added"], 1, "files added")
+    rows_are_right(lake)
+
+
+def test_units_are_counted_before_files_are_overwritten():
+    """Whoever fills the lake wrote a file anew, and not its unit's row yet: nothing is committed until both agree."""
+    lake = lakekit.Lake()
+    manifest = os.path.join(lake.folder, "units.csv")
+
+    def says(**rows):
+        with open(manifest, "w", encoding="ascii") as file:
+            file.write("unit,rows\n" + "".join(f"{unit},{count}\n" for unit, count in rows.items()))
+    for unit in "ab":
+        for number in range(2):
+            lake.write(f"u={unit}/{number}.parquet", [{"u": unit, "n": i} for i in range(3)])
+    options = ["--manifest", manifest, "--unit-folder", lake.source + "/u={unit}"]
+    says(a=6, b=6)
+    lake.sync(*options)
+    lake.write("u=b/0.parquet", [{"u": "b", "n": i} for i in range(5)])
+    for more in ([], ["--skip-bad"], ["--dry-run"]):
+        lake.refused("sync", *options, "--on-replaced", "overwrite", *more, words=["unit b", "8 rows", "says 6"])
+    says(a=6, b=8)
+    lake.sync(*options, "--on-replaced", "overwrite")
+    equal(lake.sync(*options)["changed_units"], [], "changed units")
+    rows_are_right(lake)
+
+
+def test_a_rebuilt_ledger_does_not_miss_what_compactions_wrote():
+    """The table's own files are no source's, and a source that is a list doesn't miss them once they are compacted and cleaned away."""
+    lake = lakekit.Lake()
+    lake.watch = False
+    listing = os.path.join(lake.folder, "list.txt")
+
+    def grow(first):
+        for number in range(first, first + 6):
+            lake.write(f"{number}.parquet", [{"id": number, "name": "n"}], SCHEMA)
+        with open(listing, "w", encoding="utf-8") as file:
+            file.write("".join(path + "\n" for path in lake.files()))
+
+    def compact(*more):
+        lake.act("compact", *more)
+        return {path for path in lake.live() if path.startswith(lake.location)}
+    grow(0)
+    lake.sync("--from", listing)
+    old = compact()
+    lose_ledger(lake)
+    run = lake.sync("--from", listing, "--rebuild-ledger")
+    check("does not list" not in run.error, run.error)
+    grow(6)
+    lake.sync("--from", listing)
+    new = compact("--min-input-files", "2")
+    check(len(old) == 1 and not old & new, (old, new))
+    lake.table().maintenance.expire_snapshots().by_ids([s.snapshot_id for s in lake.table().metadata.snapshots[:-1]]).commit()
+    for path in old:
+        os.remove(path)
+    equal(lake.sync("--from", listing)["missing"], [], "missing files")
+    equal(lake.by_pyiceberg(), lake.oracle(lake.files()), "rows by PyIceberg")
+
+
+def test_a_lost_ledger_of_a_history_that_was_expired():
+    """The message tells the way: what is live is known, and the user says that the rest is new."""
+    lake = lake_of(1)
+    for number in range(1, 4):
+        lake.sync(lake.source)
+        lake.write(f"{number}.parquet", [{"id": number, "name": "n"}], SCHEMA)
+    lake.sync(lake.source)
+    lake.table().maintenance.expire_snapshots().by_id(lake.metadata()["snapshots"][0]["snapshot-id"]).commit()
+    lose_ledger(lake)
+    lake.refused("sync", lake.source, "--rebuild-ledger", code=4, words=["expired", "--force", "new"])
+    lake.write("5.parquet", [{"id": 5, "name": "n"}], SCHEMA)
+    equal(lake.sync(lake.source, "--rebuild-ledger", "--force")["files"]["added"], 1, "files added")
+    equal(lake.sync(lake.source)["files"]["new"], 0, "new files")
+    equal(lake.by_pyiceberg(), lake.oracle(lake.files()), "rows by PyIceberg")
+
+
 def text_of(lake, *arguments, **options):
     """The report for people, and what was said beside it."""
     run = lake.run("sync", lake.name, "--catalog", lake.database, *lake.options, *arguments, **options)

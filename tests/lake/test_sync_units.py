@@ -295,6 +295,24 @@ def test_units_leave_the_property_with_their_last_file():
     equal(named(lake), "b", "units in the property")
 
 
+def test_a_unit_leaves_the_property_when_the_ledger_is_made_anew():
+    """History has no units: those of gone files are told from their folders."""
+    for files in ([1], [1, 2]):
+        lake = Units(a=files, b=[1], c=[1, 2])
+        lake.more += ["--unit-property", "synced"]
+        named(lake, '["a","b","c"]')
+        for number in files:
+            lake.drop("a", number)
+        lake.drop("c", 1)
+        lake.count(b=1, c=3)
+        folder = os.path.join(lake.location, "metadata")
+        for name in [n for n in os.listdir(folder) if n.startswith("firn-ledger")]:
+            os.remove(os.path.join(folder, name))
+        lake.follow("--rebuild-ledger", "--on-missing", "delete")
+        lake.has("b/1", "c/2")
+        equal(named(lake), '["b","c"]', "units in the property")
+
+
 def test_a_unit_that_a_list_with_commas_can_not_name():
     lake = Units(a=[1])
     lake.more += ["--unit-property", "synced"]
