@@ -3,16 +3,18 @@
 #include "iceberg/primitive.h"
 #include "lake/facts.h"
 #include "lake/sync_internal.h"
+#include "parquet/statistics_trust.h"
 
 /* Milliseconds become microseconds in the table (specification, "Primitive Types"); readers fail at a value that has none, or make another one of it. */
-static firn_status check_times(const firn_parquet_leaf *leaf, const firn_parquet_statistics *known,
-                               firn_error *error) {
+static firn_status check_times(const firn_parquet_file *file, const firn_parquet_leaf *leaf,
+                               const firn_parquet_statistics *statistics, firn_error *error) {
     const firn_parquet_schema_element *element = leaf->node->element;
-    const firn_slice bounds[] = {known->min_value, known->max_value};
     if (element->logical.kind != FIRN_PARQUET_LOGICAL_TIMESTAMP ||
         element->logical.unit != FIRN_PARQUET_MILLIS || element->type != FIRN_PARQUET_INT64) {
         return FIRN_OK;
     }
+    firn_parquet_trusted_pair known = firn_parquet_trust_bounds(file->metadata, leaf, statistics);
+    const firn_slice bounds[] = {known.minimum, known.maximum};
     for (size_t i = 0; i < 2; i++) {
         if (bounds[i].data == NULL || bounds[i].size != 8) continue;
         int64_t value = (int64_t)firn_load_le64(bounds[i].data);
@@ -23,6 +25,23 @@ static firn_status check_times(const firn_parquet_leaf *leaf, const firn_parquet
                          leaf->dotted_path, (long long)value);
     }
     return FIRN_OK;
+}
+
+/*
+ * The specification's time is int64 of microseconds (Appendix A, "Parquet"); int32 of milliseconds is the form of no type of it, and PyIceberg 0.12 can't scan a table with
+ * such a file.
+ */
+static firn_status check_time_of_day(const firn_parquet_leaf *leaf, firn_error *error) {
+    const firn_parquet_schema_element *element = leaf->node->element;
+    if (element->logical.kind != FIRN_PARQUET_LOGICAL_TIME ||
+        element->logical.unit != FIRN_PARQUET_MILLIS) {
+        return FIRN_OK;
+    }
+    return firn_fail(error, FIRN_INVALID,
+                     "column \"%s\": times of day in milliseconds, where Iceberg has them in "
+                     "microseconds, and not all readers take others. The file must be written "
+                     "anew, with microseconds",
+                     leaf->dotted_path);
 }
 
 static bool is_unsigned_32(const firn_parquet_schema_element *element) {
@@ -70,10 +89,11 @@ static firn_status check_unsigned(const firn_parquet_file *file, size_t index, f
 
 static firn_status check_leaf(const firn_parquet_file *file, size_t index, firn_error *error) {
     const firn_parquet_leaf *leaf = &file->schema->leaves[index];
+    FIRN_TRY(check_time_of_day(leaf, error));
     for (size_t i = 0; i < file->metadata->row_group_count; i++) {
         FIRN_TRY(firn_parquet_chunk_supported(file, i, index, error));
-        FIRN_TRY(
-            check_times(leaf, &file->metadata->row_groups[i].columns[index].statistics, error));
+        FIRN_TRY(check_times(file, leaf, &file->metadata->row_groups[i].columns[index].statistics,
+                             error));
     }
     return is_unsigned_32(leaf->node->element) ? check_unsigned(file, index, error) : FIRN_OK;
 }

@@ -1,8 +1,11 @@
 """Files that not all readers can read, or that some read otherwise than they are, are refused by name; the others can go in."""
+import datetime
 import os
 import shutil
+import struct
 
 import lakekit
+import fx_parquet
 import pyarrow as pa
 import pyarrow.parquet as pq
 from lakekit import equal, filters_find, kit
@@ -116,6 +119,58 @@ def test_one_row_group_is_enough():
     path = lake.write("a.parquet", table(u=pa.array([1, LARGE], pa.uint32())), row_group_size=1)
     equal(pq.ParquetFile(path).num_row_groups, 2, "row groups")
     lake.refused("sync", lake.source, words=["a.parquet", 'column "u"', str(LARGE)])
+
+
+def test_times_of_day_in_milliseconds():
+    """The specification maps microseconds alone, and PyIceberg can't scan a table with a file of others; a time zone is no matter of the Parquet type."""
+    clock = pa.array([datetime.time(1, 2, 3, 4000), None], pa.time32("ms"))
+    forms = {"t": table(t=clock), "s.t": table(s=pa.array([{"t": datetime.time(1)}, None], pa.struct([("t", pa.time32("ms"))]))),
+             "l.element": table(l=pa.array([[datetime.time(1)], []], pa.list_(pa.time32("ms"))))}
+    lake = lakekit.Lake()
+    lake.write("0.parquet", table(t=clock.cast(pa.time64("us"))))
+    for name, columns in forms.items():
+        lake.write(f"{name}.parquet", columns)
+    # As older writers say it: by the converted type alone.
+    fx_parquet.patch(lake.write("old.parquet", forms["t"]), drop_logical_types)
+    run = lake.refused("sync", lake.source, words=["milliseconds", "microseconds", "--skip-bad"])
+    named = {os.path.basename(bad["file"]).removesuffix(".parquet"): bad["reason"].split('"')[1].replace(".list", "") for bad in run["bad"]}
+    equal(named, {**{name: name for name in forms}, "old": "t"}, "bad files, their columns")
+    lake.sync(lake.source, "--skip-bad", expect=6)
+    equal(lake.fields()["t"]["type"], "time", "type")
+    lake.whole([lake.path("0.parquet")])
+    lake.refused("register", lake.path("t.parquet"), words=["t.parquet", 'column "t"', "milliseconds"])
+
+
+def drop_logical_types(footer):
+    for element in footer[2][1][1]:
+        element.pop(10, None)
+
+
+def test_times_that_statistics_show_as_far_as_they_can_be_trusted():
+    """Milliseconds beyond microseconds: told by the deprecated pair of old writers, and not by bounds whose order the footer does not say."""
+    limit = (2 ** 63 - 1) // 1000
+    far, near = table(t=pa.array([limit + 1, 0], pa.timestamp("ms"))), table(t=pa.array([1, 0], pa.timestamp("ms")))
+
+    def statistics_of(footer):
+        return fx_parquet.chunks(fx_parquet.row_groups(footer)[0])[1][12][1]
+
+    def deprecate(footer):
+        known = statistics_of(footer)
+        known[1], known[2] = known.pop(5), known.pop(6)
+        footer.pop(7, None)
+
+    def lie(footer):
+        known = statistics_of(footer)
+        for deprecated in (1, 2):
+            known.pop(deprecated, None)
+        known[5] = (known[5][0], struct.pack("<q", limit + 1))
+        known[6] = (known[6][0], struct.pack("<q", limit + 1))
+        footer.pop(7, None)
+    lake = lakekit.Lake()
+    fx_parquet.patch(lake.write("deprecated.parquet", far), deprecate)
+    fx_parquet.patch(lake.write("untold.parquet", near), lie)
+    run = lake.refused("sync", lake.source, words=["deprecated.parquet", "column t", "milliseconds"])
+    equal(run.names("bad"), ["deprecated.parquet"], "bad files")
 
 
 def test_small_unsigned_numbers_are_told():
