@@ -308,6 +308,17 @@ static void add_changed_units(firn_section *root, const firn_sync_result *result
     if (count > LONGEST_LIST) firn_section_line(root, "  and %zu more", count - LONGEST_LIST);
 }
 
+/* People have them on standard error. */
+static void add_warnings(firn_section *root, const firn_sync_result *result) {
+    static const firn_column columns[] = {{"message", NULL}};
+    firn_report *report = firn_section_report(root);
+    firn_rows *rows = firn_section_rows(root, "warnings", "", columns, 1, NULL);
+    for (size_t i = 0; i < result->warnings.count; i++) {
+        const firn_cell cells[] = {copied(report, result->warnings.items[i])};
+        firn_rows_add(rows, cells);
+    }
+}
+
 static bool is_nothing(const firn_sync_result *result) {
     return result->files_added == 0 && result->commits.count == 0 && result->bad.count == 0 &&
            result->replaced.count == 0 && result->missing.count == 0 &&
@@ -352,6 +363,7 @@ void firn_report_sync(firn_section *root, const char *table, const firn_sync_res
     add_changed_units(root, result);
     add_ignored(root, result);
     add_commits(root, result);
+    add_warnings(root, result);
     if (status != FIRN_OK) firn_report_add_error(root, status, failure);
     add_closing(root, result, preview, status);
 }

@@ -1,5 +1,8 @@
 #include "lake/sync.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/machine.h"
@@ -14,9 +17,21 @@ void firn_sync_result_release(firn_sync_result *result) {
     firn_vector_release(&result->ignored);
     firn_vector_release(&result->surprises);
     firn_vector_release(&result->commits);
+    firn_vector_release(&result->warnings);
     firn_table_metadata_free(result->metadata);
     firn_arena_free(result->arena);
     *result = (firn_sync_result){0};
+}
+
+void firn_sync_warn(const firn_sync_work *work, const char *format, ...) {
+    char text[FIRN_ERROR_MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    firn_log_warning("table %s: %s", work->display_name, text);
+    const char *kept = firn_arena_strdup(work->result->arena, text);
+    if (kept != NULL) (void)firn_vector_push(&work->result->warnings, NULL, kept);
 }
 
 firn_status firn_sync_list(firn_sync_work *work, firn_error *error) {
@@ -78,10 +93,9 @@ static void keep_rebuilt_ledger(firn_sync_work *work, firn_status status) {
     firn_status kept = firn_journal_discard(work->journal, work->storage, &problem);
     if (kept == FIRN_OK) kept = firn_sync_save_ledger(work, &problem);
     if (kept == FIRN_OK) {
-        firn_log_warning("table %s: the ledger that was made anew was kept", work->display_name);
+        firn_sync_warn(work, "the ledger that was made anew was kept");
     } else {
-        firn_log_warning("table %s: the ledger that was made anew can't be written: %s",
-                         work->display_name, problem.message);
+        firn_sync_warn(work, "the ledger that was made anew can't be written: %s", problem.message);
     }
 }
 
@@ -91,8 +105,7 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_sync_list(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
     if (work->table == NULL && work->listing.file_count == 0) {
-        firn_log_warning("table %s: the source has no files, and the table is not there",
-                         work->display_name);
+        firn_sync_warn(work, "the source has no files, and the table is not there");
     }
     FIRN_TRY(firn_sync_load_ledger(work, error));
     if (work->ledger != NULL) {
@@ -147,8 +160,7 @@ static void write_hint(firn_sync_work *work) {
     bool create = work->result->commits.count > 0;
     if (firn_table_refresh_version_hint(work->table, work->journal, create, &problem) == FIRN_OK)
         return;
-    firn_log_warning("table %s: version-hint.text can't be written: %s", work->display_name,
-                     problem.message);
+    firn_sync_warn(work, "version-hint.text can't be written: %s", problem.message);
 }
 
 static void release(firn_sync_work *work, firn_status status) {
@@ -163,6 +175,7 @@ static void release(firn_sync_work *work, firn_status status) {
     firn_map_free(work->acted_on);
     firn_vector_release(&work->adopted);
     firn_vector_release(&work->adopted_units);
+    firn_vector_release(&work->untold);
     firn_vector_release(&work->batches);
     firn_vector_release(&work->replaced_files);
     firn_vector_release(&work->replaced_entries);

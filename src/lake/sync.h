@@ -103,6 +103,7 @@ typedef struct firn_sync_result {
     FIRN_VECTOR(firn_lake_ignored) ignored;
     FIRN_VECTOR(firn_schema_surprise) surprises;
     FIRN_VECTOR(firn_sync_commit) commits;
+    FIRN_VECTOR(const char *) warnings; /**< were logged, too */
 } firn_sync_result;
 
 /**

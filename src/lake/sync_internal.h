@@ -68,6 +68,12 @@ typedef struct firn_sync_shape {
     const firn_lake_entry_plan *plan;
 } firn_sync_shape;
 
+/** A file of a table that others filled, modified after the commit that added it. */
+typedef struct firn_sync_untold {
+    size_t index; /**< in the listing */
+    const firn_lake_file *file;
+} firn_sync_untold;
+
 typedef struct firn_sync_work {
     firn_catalog *catalog;
     firn_storage *storage;
@@ -91,6 +97,7 @@ typedef struct firn_sync_work {
     bool ledger_grew;      /**< something was adopted that the next commit has to write */
     FIRN_VECTOR(firn_ledger_entry) adopted;
     FIRN_VECTOR(const char *) adopted_units;
+    FIRN_VECTOR(firn_sync_untold) untold;
 
     /* New files, by unit, then those that overwrite. The first `new_count` of the former are chosen, those beyond the limit are not. The listing's own where all of it is new. */
     const firn_lake_file *files;
@@ -139,6 +146,8 @@ firn_status firn_sync_create(firn_sync_work *work, firn_error *error);
 firn_status firn_sync_update_table(firn_sync_work *work, firn_error *error);
 
 /* sync.c */
+/** Logs a warning ("table T: …") and keeps it for the report. */
+void firn_sync_warn(const firn_sync_work *work, const char *format, ...) FIRN_PRINTF(2, 3);
 /** Lists the source, in place of what was listed before. */
 firn_status firn_sync_list(firn_sync_work *work, firn_error *error);
 
@@ -204,6 +213,19 @@ const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file
 /** A copy of an entry that lives as long as the result: the ledger is loaded anew after each commit. */
 firn_status firn_sync_copy_entry(firn_sync_work *work, const firn_ledger_entry *entry,
                                  firn_ledger_entry *out, firn_error *error);
+
+/** Notes a file as replaced since `entry`; the reason lives as long as the result. */
+firn_status firn_sync_add_replaced(firn_sync_work *work, const firn_lake_file *file,
+                                   const firn_ledger_entry *entry, const char *reason,
+                                   firn_error *error);
+
+/* sync_doubt.c */
+/** Of a file that was taken out, as far as history tells, and may lie there still: its firn_sync_class by the policy, which settles it. */
+firn_status firn_sync_take_removed(firn_sync_work *work, const firn_lake_file *file,
+                                   const firn_ledger_entry *entry, uint8_t *class,
+                                   firn_error *error);
+/** Of `untold` files: one that has as many rows as were added is that file. */
+firn_status firn_sync_ask_footers(firn_sync_work *work, uint8_t *classes, firn_error *error);
 
 /* sync_units.c */
 /** What a unit's files add up to. */

@@ -153,9 +153,9 @@ static bool is_adopted_unit(const firn_map *units, const char *name) {
     return name != NULL && firn_map_has_text(units, name);
 }
 
-static firn_status add_replaced(firn_sync_work *work, const firn_lake_file *file,
-                                const firn_ledger_entry *entry, const char *reason,
-                                firn_error *error) {
+firn_status firn_sync_add_replaced(firn_sync_work *work, const firn_lake_file *file,
+                                   const firn_ledger_entry *entry, const char *reason,
+                                   firn_error *error) {
     if (reason == NULL) return firn_fail_memory(error);
     firn_sync_finding finding = {.location = firn_sync_keep(work, file->location),
                                  .unit = firn_sync_keep(work, firn_sync_unit_name(work, file)),
@@ -188,31 +188,6 @@ static firn_status look_again(const firn_sync_work *work, const firn_lake_file *
     return FIRN_OK;
 }
 
-/* The policies settle it as they would have at first: it stays out, or it is added. */
-static firn_status take_doubtful(firn_sync_work *work, const firn_lake_file *file,
-                                 const firn_ledger_entry *entry, uint8_t *class,
-                                 firn_error *error) {
-    static const char reason[] = "it was taken out before the ledger was made anew, and nothing "
-                                 "shows that it is another file since";
-    firn_ledger_entry out = *entry;
-    switch (work->options->on_replaced) {
-    case FIRN_LAKE_OVERWRITE: *class = FIRN_SYNC_NEW_FILE; return FIRN_OK;
-    case FIRN_LAKE_DELETE: break;
-    default:
-        *class = FIRN_SYNC_REPLACED_FILE;
-        out.snapshot_id = -1; /* no snapshot after that one names it */
-        return add_replaced(work, file, &out, reason, error);
-    }
-    *class = FIRN_SYNC_KNOWN_FILE;
-    out.location = file->location;
-    if (out.unit == NULL) out.unit = firn_sync_unit_name(work, file);
-    out.etag = file->etag;
-    out.size = file->size;
-    out.modified_ns = file->modified_ns;
-    work->ledger_grew = true;
-    return firn_vector_push(&work->adopted, error, out);
-}
-
 static firn_status classify_file(firn_sync_work *work, size_t index, const firn_map *units,
                                  file_classes *classes, firn_error *error) {
     const firn_lake_file *file = &work->listing.files[index];
@@ -236,7 +211,7 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
         differs = difference(work, file, &known);
     }
     if (firn_sync_is_doubtful(file, entry)) {
-        return take_doubtful(work, file, entry, &classes->of[index], error);
+        return firn_sync_take_removed(work, file, entry, &classes->of[index], error);
     }
     if (entry->removed) {
         /* Given up as it is now; once it changes again it is a new file. One that history alone tells of was modified since. */
@@ -245,13 +220,17 @@ static firn_status classify_file(firn_sync_work *work, size_t index, const firn_
         return FIRN_OK;
     }
     classes->of[index] = FIRN_SYNC_KNOWN_FILE;
+    if (work->from_history && differs != NULL && file->size == known.size) {
+        firn_sync_untold untold = {index, file};
+        return firn_vector_push(&work->untold, error, untold);
+    }
     if (restored) {
         FIRN_TRY(firn_vector_push(&work->adopted, error, known));
         work->ledger_grew = true;
     }
     if (differs == NULL) return FIRN_OK;
     classes->of[index] = FIRN_SYNC_REPLACED_FILE;
-    return add_replaced(work, file, &known, differs, error);
+    return firn_sync_add_replaced(work, file, &known, differs, error);
 }
 
 /* --- files that are live though no ledger has them --------------------------------------------- */
@@ -313,7 +292,8 @@ static firn_status take_live(firn_sync_work *work, file_classes *classes,
         old->size = live[i].size;
         old->modified_ns = -1;
         old->etag = NULL;
-        FIRN_TRY(add_replaced(work, files[i], old, difference(work, files[i], old), error));
+        FIRN_TRY(
+            firn_sync_add_replaced(work, files[i], old, difference(work, files[i], old), error));
     }
     if (duplicates > 0) return refuse_duplicate(work, duplicate, duplicates, error);
     return FIRN_OK;
@@ -378,6 +358,7 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
         work->listed_again = *again = true;
         goto out;
     }
+    FIRN_CHECK(firn_sync_ask_footers(work, classes.of, error));
     FIRN_CHECK(look_at_live(work, &classes, error));
     FIRN_CHECK(firn_sync_restore_removed(work, error));
     firn_sync_warn_of_history_alone(work, classes.seen);
@@ -402,6 +383,7 @@ firn_status firn_sync_classify(firn_sync_work *work, firn_error *error) {
     work->result->replaced.count = work->result->missing.count = 0;
     work->replaced_files.count = work->replaced_entries.count = work->missing_entries.count = 0;
     work->adopted.count = 0; /* their texts are the listing's */
+    work->untold.count = 0;
     FIRN_TRY(firn_sync_list(work, error));
     return classify(work, &again, error);
 }

@@ -1,5 +1,4 @@
 /* What history does not tell of files, and the source does: the unit of each, and when it was modified. */
-#include "base/log.h"
 #include "lake/sync_internal.h"
 
 #define NS_IN_MS 1000000
@@ -95,7 +94,8 @@ void firn_sync_warn_of_history_alone(const firn_sync_work *work, const uint8_t *
         if (count++ == 0) first = entry->location;
     }
     if (count == 0) return;
-    firn_log_warning("table %s: of %zu file%s that the source does not list, such as %s, the new "
-                     "ledger knows no unit and no time until a sync lists them",
-                     work->display_name, count, count == 1 ? "" : "s", first);
+    firn_sync_warn(work,
+                   "of %zu file%s that the source does not list, such as %s, the new ledger knows "
+                   "no unit and no time until a sync lists them",
+                   count, count == 1 ? "" : "s", first);
 }

@@ -1,5 +1,6 @@
 """What someone meets who tries `firn sync` on a lake that is not in order: exit codes, what is committed, and what the report says."""
 import os
+import time
 
 import lakekit
 import pyarrow as pa
@@ -268,6 +269,66 @@ def test_a_lost_ledger_of_a_history_that_was_expired():
     equal(lake.sync(lake.source, "--rebuild-ledger", "--force")["files"]["added"], 1, "files added")
     equal(lake.sync(lake.source)["files"]["new"], 0, "new files")
     equal(lake.by_pyiceberg(), lake.oracle(lake.files()), "rows by PyIceberg")
+
+
+def sized(lake, name, rows, size):
+    """A file of just this many bytes: the first name fills it up."""
+    for filler in range(size):
+        rows[0] = {**rows[0], "name": "x" * filler}
+        path = lake.write(name, rows, SCHEMA, compression="none", use_dictionary=False, write_statistics=False)
+        if os.path.getsize(path) == size:
+            return
+    raise AssertionError(f"no file of {size} bytes")
+
+
+def test_files_of_others_that_were_copied():
+    """A first sync has no ledger: size and rows tell whether a file is the one that was added, and its time doesn't, which a copy has anew."""
+    lake = lakekit.Lake()
+    lake.watch = False
+    for number in range(4):
+        lake.write(f"{number}.parquet", [{"id": number, "name": "n"}], SCHEMA)
+    sized(lake, "1.parquet", [{"id": 1, "name": "n"}], 2000)
+    lakekit.made(lake, [("id", types().LongType()), ("name", types().StringType())]).add_files(lake.files())
+    later = time.time_ns() + 3600 * 10 ** 9
+    for path in lake.files():
+        os.utime(path, ns=(later, later))
+    run = lake.sync(lake.source)
+    equal((run["files"]["new"], run["files"]["known"], run["replaced"]), (0, 4, []), "new, known and replaced files")
+    equal(lake.sync(lake.source)["replaced"], [], "replaced files of the next run")
+    # From then on the ledger tells.
+    os.utime(lake.path("0.parquet"), ns=(later + 1, later + 1))
+    lake.refused("sync", lake.source, words=["0.parquet", "modified since"])
+    # Of the same size, with other rows, or no Parquet any more: that is another file.
+    for change in (lambda: sized(lake, "1.parquet", [{"id": 1, "name": "n"}] * 2, 2000), lambda: truncate(lake.path("1.parquet"))):
+        lake = lakekit.Lake()
+        lake.watch = False
+        lake.write("0.parquet", [{"id": 0, "name": "n"}], SCHEMA)
+        sized(lake, "1.parquet", [{"id": 1, "name": "n"}], 2000)
+        lakekit.made(lake, [("id", types().LongType()), ("name", types().StringType())]).add_files(lake.files())
+        change()
+        with open(lake.path("1.parquet"), "ab") as file:
+            file.truncate(2000)
+        os.utime(lake.path("1.parquet"), ns=(later, later))
+        run = lake.refused("sync", lake.source, words=["1.parquet"])
+        equal(run.names("replaced"), ["1.parquet"], "replaced files")
+        lake.sync(lake.source, "--on-replaced", "delete")
+        equal([os.path.basename(path) for path in lake.live()], ["0.parquet"], "live files")
+
+
+def types():
+    import pyiceberg.types
+    return pyiceberg.types
+
+
+def test_warnings_are_in_the_document():
+    """What is said beside the report, programs find in it."""
+    lake = lakekit.Lake()
+    for verb in ("sync", "register"):
+        run = getattr(lake, verb)(lake.source)
+        equal(run["warnings"], [{"message": "the source has no files, and the table is not there"}], verb)
+        check("the source has no files" in run.error, run.error)
+    lake.write("a.parquet", [{"id": 1, "name": "n"}], SCHEMA)
+    equal(lake.sync(lake.source)["warnings"], [], "warnings")
 
 
 def text_of(lake, *arguments, **options):
