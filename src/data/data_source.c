@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/spool.h"
 #include "data/avro_file.h"
+#include "table/ledger_property.h"
 
 /* The Parquet form of an Avro file up to this size stays in memory. */
 #define MEMORY_BYTES ((size_t)8 << 20)
@@ -79,4 +80,20 @@ const firn_parquet_file *firn_data_source_parquet(const firn_data_source *source
 firn_read_at firn_data_source_bytes(const firn_data_source *source) {
     if (source->spool != NULL) return firn_spool_bytes(source->spool, source->location);
     return *firn_storage_file_source(source->file);
+}
+
+firn_status firn_data_file_check_rows(const firn_parquet_file_metadata *footer,
+                                      const firn_table_metadata *table, const firn_data_file *file,
+                                      firn_error *error) {
+    if (footer->num_rows == file->record_count) return FIRN_OK;
+    return firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld; %s",
+                     file->path, (long long)file->record_count, (long long)footer->num_rows,
+                     firn_ledger_advice_replaced(table));
+}
+
+firn_status firn_data_source_check_rows(const firn_data_source *source,
+                                        const firn_table_metadata *table,
+                                        const firn_data_file *file, firn_error *error) {
+    return firn_data_file_check_rows(firn_data_source_parquet(source)->metadata, table, file,
+                                     error);
 }

@@ -6,6 +6,7 @@
 #define FIRN_DATA_DATA_SOURCE_H
 
 #include "iceberg/manifest.h"
+#include "iceberg/metadata.h"
 #include "parquet/file_reader.h"
 #include "storage/storage.h"
 
@@ -14,6 +15,14 @@ typedef struct firn_data_source firn_data_source;
 /** UNSUPPORTED names the file: ORC and others, encrypted. The number of rows is not compared with the manifest's. */
 firn_status firn_data_source_open(firn_storage *storage, const firn_data_file *file,
                                   firn_data_source **out, firn_error *error);
+/** CORRUPT where the manifest of the table counts other rows than the opened data file has; says what to do. */
+firn_status firn_data_source_check_rows(const firn_data_source *source,
+                                        const firn_table_metadata *table,
+                                        const firn_data_file *file, firn_error *error);
+/** The same of a footer. */
+firn_status firn_data_file_check_rows(const firn_parquet_file_metadata *footer,
+                                      const firn_table_metadata *table, const firn_data_file *file,
+                                      firn_error *error);
 /** NULL is allowed. */
 void firn_data_source_close(firn_data_source *source);
 /** The parsed file; lives as long as the source. Several threads may read from it. */

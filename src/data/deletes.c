@@ -21,14 +21,6 @@ static void note_sequence_number(firn_deletes_work *work, size_t data, int64_t s
     if (sequence_number > *largest) *largest = sequence_number;
 }
 
-firn_status firn_deletes_check_rows(const firn_data_file *file, const firn_data_source *source,
-                                    firn_error *error) {
-    int64_t rows = firn_data_source_parquet(source)->metadata->num_rows;
-    if (rows == file->record_count) return FIRN_OK;
-    return firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
-                     file->path, (long long)file->record_count, (long long)rows);
-}
-
 /* A position behind the manifest's last row deletes nothing only if the manifest counts rightly: else the row would live again
    once its delete file is replaced. Data file `data` is locked. */
 static firn_status check_last_row(firn_deletes_work *work, size_t data, firn_error *error) {
@@ -36,7 +28,8 @@ static firn_status check_last_row(firn_deletes_work *work, size_t data, firn_err
     const firn_data_file *file = &firn_deletes_data(work, data)->file;
     firn_data_source *source = NULL;
     firn_status status = firn_deletes_open(work, file, &source, error);
-    if (status == FIRN_OK) status = firn_deletes_check_rows(file, source, error);
+    if (status == FIRN_OK)
+        status = firn_data_source_check_rows(source, work->request->table->metadata, file, error);
     firn_data_source_close(source);
     if (status == FIRN_OK) work->rows_checked[data] = true;
     return status;

@@ -66,10 +66,6 @@ void firn_deletes_count(firn_deletes_work *work, int64_t delete_files, int64_t d
 firn_status firn_deletes_open(const firn_deletes_work *work, const firn_data_file *file,
                               firn_data_source **out, firn_error *error);
 
-/** CORRUPT where the manifest counts other rows than the opened data file has. */
-firn_status firn_deletes_check_rows(const firn_data_file *file, const firn_data_source *source,
-                                    firn_error *error);
-
 static inline const firn_manifest_entry *firn_deletes_data(const firn_deletes_work *work,
                                                            size_t data) {
     return &work->request->data[data]->entry;

@@ -261,7 +261,7 @@ static firn_status probe_data(data_probe *probe, const firn_data_file *file, fir
     firn_data_source *source = NULL;
     firn_status status;
     FIRN_CHECK(firn_deletes_open(work->deletes, file, &source, error));
-    FIRN_CHECK(firn_deletes_check_rows(file, source, error));
+    FIRN_CHECK(firn_data_source_check_rows(source, metadata, file, error));
     FIRN_CHECK(firn_key_reader_open(
         &probe->reader, work->key, file, firn_table_metadata_spec(metadata, file->spec_id),
         metadata->format_version, firn_data_source_parquet(source), error));

@@ -69,12 +69,7 @@ firn_status firn_rows_of_file(firn_table *table, const firn_row_selection *selec
     firn_status status;
     FIRN_CHECK(open_data_file(table, selection, entry, &open, error));
     const firn_parquet_file_metadata *metadata = open.file.file->metadata;
-    if (metadata->num_rows != entry->file.record_count) {
-        status = firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld",
-                           entry->file.path, (long long)entry->file.record_count,
-                           (long long)metadata->num_rows);
-        goto out;
-    }
+    FIRN_CHECK(firn_data_file_check_rows(metadata, table->metadata, &entry->file, error));
     int64_t position = 0;
     for (size_t i = 0; i < metadata->row_group_count && (left == NULL || *left > 0); i++) {
         int64_t end = position + metadata->row_groups[i].num_rows;

@@ -41,8 +41,10 @@ static bool tells_of_the_file(firn_status status) {
            status == FIRN_CONFLICT;
 }
 
-firn_status firn_audit_take(firn_audit *out, firn_status status, const firn_error *problem,
-                            const char *file, firn_error *error) {
+firn_status firn_audit_take(const firn_auditor *auditor, firn_status status,
+                            const firn_error *problem, const char *file, firn_error *error) {
+    firn_audit *out = auditor->out;
+    const firn_table_metadata *table = auditor->table->metadata;
     if (status == FIRN_OK) return FIRN_OK;
     if (!tells_of_the_file(status)) {
         if (error != NULL) *error = *problem;
@@ -50,7 +52,12 @@ firn_status firn_audit_take(firn_audit *out, firn_status status, const firn_erro
     }
     /* What firn does not take is no fault of the table. */
     firn_audit_kind kind = status == FIRN_UNSUPPORTED ? FIRN_AUDIT_UNDECIDED : FIRN_AUDIT_MISSING;
-    return firn_audit_add(out, kind, file, false, error, "%s", problem->message);
+    if (kind == FIRN_AUDIT_UNDECIDED) {
+        return firn_audit_add(out, kind, file, false, error, "%s", problem->message);
+    }
+    return firn_audit_add(out, kind, file, false, error, "%s; %s", problem->message,
+                          status == FIRN_NOT_FOUND ? firn_ledger_advice_missing(table)
+                                                   : firn_ledger_advice_replaced(table));
 }
 
 static firn_status open_mappings(firn_auditor *auditor, firn_error *error) {

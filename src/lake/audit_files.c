@@ -65,10 +65,10 @@ static firn_status check_rows(firn_auditor *auditor, const firn_lake_footer *foo
     if (*same) return FIRN_OK;
     return firn_audit_add(auditor->out, FIRN_AUDIT_ROWS, file->path, false, error,
                           "has %lld rows in %lld bytes, and the table records %lld in %lld: the "
-                          "file was replaced, or its writer miscounted; firn sync --on-replaced "
-                          "overwrite takes it anew",
+                          "file was replaced, or its writer miscounted; %s",
                           (long long)rows, (long long)footer->file->size,
-                          (long long)file->record_count, (long long)file->file_size_in_bytes);
+                          (long long)file->record_count, (long long)file->file_size_in_bytes,
+                          firn_ledger_advice_replaced(auditor->table->metadata));
 }
 
 static void count_unmapped(firn_auditor *auditor, const char *path) {
@@ -115,13 +115,13 @@ static firn_status visit(void *context, const firn_lake_footer *footer, firn_err
     FIRN_TRY(firn_cancel_check(error));
     firn_arena_clear(auditor->scratch);
     if (footer->parquet == NULL) {
-        return firn_audit_take(auditor->out, footer->status, footer->error, path, error);
+        return firn_audit_take(auditor, footer->status, footer->error, path, error);
     }
     auditor->out->footers++;
     firn_error_clear(&problem);
     firn_audit_entry *entry = &auditor->entries[auditor->heads[footer->index]];
     firn_status status = check_file(auditor, footer, entry, &problem);
-    return firn_audit_take(auditor->out, status, &problem, path, error);
+    return firn_audit_take(auditor, status, &problem, path, error);
 }
 
 firn_status firn_audit_look_into_files(firn_auditor *auditor, firn_error *error) {

@@ -9,6 +9,7 @@
 #include "lake/columns.h"
 #include "lake/facts.h"
 #include "lake/footers.h"
+#include "table/ledger_property.h"
 
 /** A live data file's entry, and what is to become of it. */
 typedef struct firn_audit_entry {
@@ -54,8 +55,8 @@ void firn_auditor_release(firn_auditor *auditor);
 firn_status firn_audit_add(firn_audit *out, firn_audit_kind kind, const char *file, bool fixable,
                            firn_error *error, const char *format, ...) FIRN_PRINTF(6, 7);
 /** Makes a failure that tells of the file a finding: then OK. */
-firn_status firn_audit_take(firn_audit *out, firn_status status, const firn_error *problem,
-                            const char *file, firn_error *error);
+firn_status firn_audit_take(const firn_auditor *auditor, firn_status status,
+                            const firn_error *problem, const char *file, firn_error *error);
 
 /** Finds files that are live more than once, lists each once, and says which entry stays. */
 firn_status firn_audit_list_files(firn_auditor *auditor, firn_error *error);

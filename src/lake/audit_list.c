@@ -223,7 +223,7 @@ static firn_status look_for(firn_auditor *auditor, firn_error *error) {
         firn_status status =
             firn_storage_stat_file(auditor->table->storage, file->path, &stat, &problem);
         if (status != FIRN_OK) {
-            FIRN_TRY(firn_audit_take(auditor->out, status, &problem, file->path, error));
+            FIRN_TRY(firn_audit_take(auditor, status, &problem, file->path, error));
             continue;
         }
         auditor->listed[kept] = (firn_lake_file){.location = file->path,

@@ -3,10 +3,12 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/cancel.h"
+#include "data/data_source.h"
 #include "data/location.h"
 #include "data/write_options.h"
 #include "iceberg/lineage.h"
 #include "rewrite/context.h"
+#include "table/ledger_property.h"
 
 /* Rows of a page of dictionary indices: such pages are small, and DuckDB reads few large ones faster. */
 #define INDEX_PAGE_ROWS 131072
@@ -159,7 +161,7 @@ static firn_status check_entry(const firn_data_file *file, firn_error *error) {
     return FIRN_OK;
 }
 
-static firn_status check_rows(const firn_data_file *file,
+static firn_status check_rows(const firn_rewrite_context *context, const firn_data_file *file,
                               const firn_parquet_file_metadata *metadata, firn_error *error) {
     int64_t rows = 0;
     for (size_t i = 0; i < metadata->row_group_count; i++) {
@@ -167,12 +169,14 @@ static firn_status check_rows(const firn_data_file *file,
         if (more < 0 || __builtin_add_overflow(rows, more, &rows)) rows = -1;
         if (rows < 0) break;
     }
-    if (rows == metadata->num_rows && rows == file->record_count) return FIRN_OK;
+    if (rows == metadata->num_rows) {
+        return firn_data_file_check_rows(metadata, context->metadata, file, error);
+    }
     return firn_fail(error, FIRN_CORRUPT,
                      "%s: the manifest counts %lld rows, the file's footer %lld and its row groups "
-                     "%lld",
+                     "%lld: the file is damaged; %s",
                      file->path, (long long)file->record_count, (long long)metadata->num_rows,
-                     (long long)rows);
+                     (long long)rows, firn_ledger_advice_replaced(context->metadata));
 }
 
 static void note_habits(firn_rewrite_habits *habits, const firn_parquet_column_chunk *chunk) {
@@ -229,7 +233,7 @@ static firn_status summarize(firn_rewrite_context *context, size_t index,
     const firn_data_file *file = &input->file->entry.file;
     const firn_parquet_file_metadata *metadata = parquet->metadata;
     const firn_projection *projection = NULL;
-    FIRN_TRY(check_rows(file, metadata, error));
+    FIRN_TRY(check_rows(context, file, metadata, error));
     FIRN_TRY(find_projection(context, parquet, file, &projection, error));
     input->size = parquet->source.size;
     input->footer_memory = firn_arena_bytes(parquet->arena);

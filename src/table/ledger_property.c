@@ -225,3 +225,35 @@ firn_status firn_ledger_property_inherited(const firn_table_metadata *metadata, 
     }
     return FIRN_OK;
 }
+
+/* Of any branch: who reads one branch may read a file that a sync of another one added. */
+static bool follows_a_lake(const firn_table_metadata *metadata) {
+    for (size_t i = 0; i < metadata->property_count; i++) {
+        if (firn_ledger_property_is_key(metadata->properties[i].key)) return true;
+    }
+    return false;
+}
+
+#define RESTORE                                                                                    \
+    "restore the file from a copy, or roll the table back to a snapshot that does not name it"
+
+const char *firn_ledger_advice_missing(const firn_table_metadata *metadata) {
+    if (!follows_a_lake(metadata)) return RESTORE;
+    return "restore the file from a copy; where its source gave it up, firn sync TABLE "
+           "--on-missing "
+           "delete takes its rows out";
+}
+
+const char *firn_ledger_advice_replaced(const firn_table_metadata *metadata) {
+    if (!follows_a_lake(metadata)) return RESTORE;
+    return "where its source replaced the file, firn sync TABLE --on-replaced overwrite takes it "
+           "anew, and --on-replaced delete takes it out; else restore it from a copy";
+}
+
+const char *firn_ledger_advice_bounds(const firn_table_metadata *metadata) {
+    if (!follows_a_lake(metadata)) {
+        return "firn audit TABLE --fix sets the bounds right; look for the writer that made them";
+    }
+    return "where its source replaced the file, firn sync TABLE --on-replaced overwrite takes it "
+           "anew; else firn audit TABLE --fix sets the bounds right";
+}

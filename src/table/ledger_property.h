@@ -41,6 +41,11 @@ firn_status firn_ledger_property_inherited(const firn_table_metadata *metadata, 
                                            firn_error *error);
 /** The snapshot that this one publishes, as a cherry-pick does. */
 bool firn_ledger_published_by(const firn_snapshot *snapshot, int64_t *out);
+/** What to do where a data file is gone, or is another one than the table records: where the table follows a lake its source may have done it on purpose. Static. */
+const char *firn_ledger_advice_missing(const firn_table_metadata *metadata);
+const char *firn_ledger_advice_replaced(const firn_table_metadata *metadata);
+/** The same where bounds of the manifest are not those of the file. */
+const char *firn_ledger_advice_bounds(const firn_table_metadata *metadata);
 /** Whether a table property is the ledger's, for any branch. */
 bool firn_ledger_property_is_key(const char *key);
 

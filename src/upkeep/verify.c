@@ -61,22 +61,26 @@ firn_status firn_verify_take(firn_verification *out, firn_status status, firn_er
 
 firn_status firn_verify_exists(firn_table *table, firn_verification *out, const char *what,
                                const char *path, int64_t size, firn_verify_severity severity,
-                               bool *exists, firn_error *error) {
+                               bool is_data, bool *exists, firn_error *error) {
+    const char *missing =
+        is_data ? firn_ledger_advice_missing(table->metadata) : FIRN_VERIFY_RESTORE;
+    const char *replaced =
+        is_data ? firn_ledger_advice_replaced(table->metadata) : FIRN_VERIFY_RESTORE;
     firn_storage_stat stat = {0};
     firn_error problem;
     firn_error_clear(&problem);
     firn_status status = firn_storage_stat_file(table->storage, path, &stat, &problem);
     *exists = status == FIRN_OK;
     if (status == FIRN_NOT_FOUND) {
-        return firn_verify_add(out, error, severity, "missing", path, FIRN_VERIFY_RESTORE,
-                               "%s is not there", what);
+        return firn_verify_add(out, error, severity, "missing", path, missing, "%s is not there",
+                               what);
     }
     if (status != FIRN_OK) {
         return firn_verify_take(out, status, &problem, "unreadable", path, FIRN_VERIFY_RESTORE,
                                 error);
     }
     if (size < 0 || stat.size == (uint64_t)size) return FIRN_OK;
-    return firn_verify_add(out, error, severity, "size", path, FIRN_VERIFY_RESTORE,
+    return firn_verify_add(out, error, severity, "size", path, replaced,
                            "%s has %llu bytes, and %lld are recorded", what,
                            (unsigned long long)stat.size, (long long)size);
 }

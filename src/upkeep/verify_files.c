@@ -135,8 +135,8 @@ firn_status firn_verify_data_file(firn_verifier *verifier, const firn_data_file 
     if (is_data) out->data_files++;
     if (!is_data) out->delete_files++;
     FIRN_TRY(firn_verify_exists(verifier->table, out, is_data ? "a data file" : "a delete file",
-                                file->path, file->file_size_in_bytes, FIRN_VERIFY_ERROR, &exists,
-                                error));
+                                file->path, file->file_size_in_bytes, FIRN_VERIFY_ERROR, is_data,
+                                &exists, error));
     if (!exists) return FIRN_OK;
     if (file->format == FIRN_FILE_PUFFIN) return verify_puffin(verifier, file, out, error);
     FIRN_TRY(firn_verify_footer(verifier, file, out, error));
@@ -158,10 +158,9 @@ static firn_status verify_one(void *context, size_t index, firn_error *error) {
     return firn_verify_data_file(b->verifier, &b->files[index].file, found, error);
 }
 
-static const char *advice_for(const firn_verify_file *file, const char *advice) {
-    bool wrong =
-        strcmp(advice, FIRN_VERIFY_RESTORE) == 0 || strcmp(advice, FIRN_VERIFY_WRITER) == 0;
-    return wrong && !file->current ? FIRN_VERIFY_EXPIRE : advice;
+static const char *advice_for(const firn_verify_file *file, const firn_verify_finding *finding) {
+    return finding->severity == FIRN_VERIFY_NOTE || file->current ? finding->advice
+                                                                  : FIRN_VERIFY_EXPIRE;
 }
 
 static firn_status tell(firn_verification *out, const firn_verify_file *file,
@@ -172,8 +171,8 @@ static firn_status tell(firn_verification *out, const firn_verify_file *file,
     out->rows += found->rows;
     for (size_t i = 0; i < found->findings.count; i++) {
         const firn_verify_finding *f = &found->findings.items[i];
-        FIRN_TRY(firn_verify_add(out, error, f->severity, f->kind, f->file,
-                                 advice_for(file, f->advice), "%s", f->message));
+        FIRN_TRY(firn_verify_add(out, error, f->severity, f->kind, f->file, advice_for(file, f),
+                                 "%s", f->message));
     }
     return FIRN_OK;
 }

@@ -47,8 +47,8 @@ static firn_slice value_of(firn_slice bound, bool exact, bool has_flag) {
     return exact || !has_flag ? bound : (firn_slice){0};
 }
 
-static firn_status check_bounds(const firn_data_file *file, const firn_field *field,
-                                const firn_parquet_trusted_pair *known,
+static firn_status check_bounds(const firn_table_metadata *table, const firn_data_file *file,
+                                const firn_field *field, const firn_parquet_trusted_pair *known,
                                 const firn_parquet_statistics *statistics, firn_verification *out,
                                 firn_error *error) {
     firn_slice lower = {0}, upper = {0};
@@ -60,7 +60,8 @@ static firn_status check_bounds(const firn_data_file *file, const firn_field *fi
     if (leaves_out(field->type, lower, least, 1)) which = "lower";
     if (leaves_out(field->type, upper, greatest, -1)) which = "upper";
     if (which == NULL) return FIRN_OK;
-    return firn_verify_add(out, error, FIRN_VERIFY_ERROR, "bounds", file->path, FIRN_VERIFY_WRITER,
+    return firn_verify_add(out, error, FIRN_VERIFY_ERROR, "bounds", file->path,
+                           firn_ledger_advice_bounds(table),
                            "the manifest's %s bound of column %s leaves out values that the "
                            "footer's statistics show; filters lose rows by it",
                            which, field->name);
@@ -123,7 +124,8 @@ static firn_status check_columns(const firn_verifier *verifier, const firn_parqu
             const firn_parquet_statistics *statistics = &row_group->columns[i].statistics;
             firn_parquet_trusted_pair known =
                 firn_parquet_trust_bounds(parquet->metadata, leaf, statistics);
-            FIRN_TRY(check_bounds(file, field, &known, statistics, out, error));
+            FIRN_TRY(check_bounds(verifier->table->metadata, file, field, &known, statistics, out,
+                                  error));
             if (out->findings.count > before) break;
         }
     }
@@ -132,12 +134,15 @@ static firn_status check_columns(const firn_verifier *verifier, const firn_parqu
 
 firn_status firn_verify_footer(firn_verifier *verifier, const firn_data_file *file,
                                firn_verification *out, firn_error *error) {
+    const firn_table_metadata *table = verifier->table->metadata;
+    bool is_data = file->content == FIRN_CONTENT_DATA;
     firn_data_source *source = NULL;
     firn_error problem;
     firn_error_clear(&problem);
     firn_status status = firn_data_source_open(verifier->table->storage, file, &source, &problem);
     if (status != FIRN_OK) {
-        return firn_verify_take(out, status, &problem, "footer", file->path, FIRN_VERIFY_RESTORE,
+        return firn_verify_take(out, status, &problem, "footer", file->path,
+                                is_data ? firn_ledger_advice_replaced(table) : FIRN_VERIFY_RESTORE,
                                 error);
     }
     const firn_parquet_file *parquet = firn_data_source_parquet(source);
@@ -145,11 +150,12 @@ firn_status firn_verify_footer(firn_verifier *verifier, const firn_data_file *fi
     out->rows += parquet->metadata->num_rows;
     if (parquet->metadata->num_rows != file->record_count) {
         FIRN_CHECK(
-            firn_verify_add(out, error, FIRN_VERIFY_ERROR, "rows", file->path, FIRN_VERIFY_WRITER,
+            firn_verify_add(out, error, FIRN_VERIFY_ERROR, "rows", file->path,
+                            is_data ? firn_ledger_advice_replaced(table) : FIRN_VERIFY_WRITER,
                             "it has %lld rows, and its manifest counts %lld",
                             (long long)parquet->metadata->num_rows, (long long)file->record_count));
     }
-    if (file->content == FIRN_CONTENT_DATA && file->format == FIRN_FILE_PARQUET) {
+    if (is_data && file->format == FIRN_FILE_PARQUET) {
         FIRN_CHECK(check_columns(verifier, parquet, file, out, error));
     }
 out:

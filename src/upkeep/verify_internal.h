@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "iceberg/name_mapping.h"
+#include "table/ledger_property.h"
 #include "upkeep/verify.h"
 
 /** A data or delete file that a manifest names, once for each path, offset and size. */
@@ -36,7 +37,7 @@ firn_status firn_verify_take(firn_verification *out, firn_status status, firn_er
 /** Whether the file is there, and has `size` bytes (-1: not known). *exists false: it became a finding. */
 firn_status firn_verify_exists(firn_table *table, firn_verification *out, const char *what,
                                const char *path, int64_t size, firn_verify_severity severity,
-                               bool *exists, firn_error *error);
+                               bool is_data, bool *exists, firn_error *error);
 
 firn_status firn_verify_metadata(firn_verifier *verifier, firn_error *error);
 /** Manifest list and manifests of a snapshot; collects `files`. */

@@ -158,7 +158,7 @@ firn_status firn_verify_manifest(firn_verifier *verifier, const firn_manifest_fi
     FIRN_TRY(firn_cancel_check(error));
     verifier->out->manifests++;
     FIRN_TRY(firn_verify_exists(verifier->table, verifier->out, "a manifest", manifest->path,
-                                manifest->length, FIRN_VERIFY_ERROR, &exists, error));
+                                manifest->length, FIRN_VERIFY_ERROR, false, &exists, error));
     if (!exists) return FIRN_OK;
     manifest_walk walk = {.verifier = verifier, .manifest = manifest};
     walk.spec = firn_table_metadata_spec(verifier->table->metadata, manifest->partition_spec_id);
@@ -184,7 +184,7 @@ firn_status firn_verify_snapshot(firn_verifier *verifier, const firn_snapshot *s
     if (snapshot->manifest_list != NULL) {
         verifier->out->manifest_lists++;
         FIRN_TRY(firn_verify_exists(verifier->table, verifier->out, "a manifest list",
-                                    snapshot->manifest_list, -1, FIRN_VERIFY_ERROR, &exists,
+                                    snapshot->manifest_list, -1, FIRN_VERIFY_ERROR, false, &exists,
                                     error));
     }
     if (!exists) return FIRN_OK;

@@ -9,7 +9,7 @@ static firn_status check_log(firn_verifier *verifier, firn_error *error) {
         verifier->out->metadata_files++;
         FIRN_TRY(firn_verify_exists(verifier->table, verifier->out, "a metadata file of the log",
                                     metadata->metadata_log[i].metadata_file, -1,
-                                    FIRN_VERIFY_WARNING, &exists, error));
+                                    FIRN_VERIFY_WARNING, false, &exists, error));
     }
     return FIRN_OK;
 }
@@ -26,7 +26,7 @@ static firn_status check_statistics(firn_verifier *verifier, const char *key, fi
         verifier->out->statistics_files++;
         FIRN_TRY(firn_verify_exists(verifier->table, verifier->out, "a statistics file", path,
                                     json_is_integer(size) ? json_integer_value(size) : -1,
-                                    FIRN_VERIFY_WARNING, &exists, error));
+                                    FIRN_VERIFY_WARNING, false, &exists, error));
     }
     return FIRN_OK;
 }

@@ -455,7 +455,24 @@ def test_audit_says_what_takes_a_replaced_file_anew():
     lake = lake_of(2)
     lake.sync(lake.source)
     lake.write("1.parquet", [{"id": number, "name": "other"} for number in range(5)], SCHEMA)
-    lake.run("audit", lake.name, "--catalog", lake.database, expect=8).says("firn sync --on-replaced overwrite takes it anew")
+    base = [lake.name, "--catalog", lake.database]
+    anew = "firn sync TABLE --on-replaced overwrite takes it anew"
+    lake.run("audit", *base, expect=8).says(anew)
+    lake.run("verify", *base, expect=8).says(anew)
+    for verb in (["scan", *base], ["compact", *base, "--rewrite-all"]):
+        lake.run(*verb, expect=1).says("1.parquet: the manifest counts 1 rows, the file 5", anew)
+    os.rename(lake.path("0.parquet"), lake.folder + "/aside")
+    for verb in ("audit", "verify"):
+        lake.run(verb, *base, expect=8).says("0.parquet", "firn sync TABLE --on-missing delete takes its rows out")
+    os.rename(lake.folder + "/aside", lake.path("0.parquet"))
+    # Of the same size and rows, with other values.
+    path = lake.path("0.parquet")
+    size = os.path.getsize(path)
+    lake.write("0.parquet", [{"id": 7, "name": "n0"}], SCHEMA)
+    equal(os.path.getsize(path), size, "size")
+    findings = lake.run("verify", *base, "--json", expect=8)["findings"]
+    advice = {f["advice"] for f in findings if f["kind"] == "bounds"}
+    check(len(advice) == 1 and anew in advice.pop(), findings)
     lake.sync(lake.source, "--on-replaced", "overwrite")
     lake.run("audit", lake.name, "--catalog", lake.database)
     equal(lake.by_pyiceberg(), lake.oracle(), "rows by PyIceberg")
