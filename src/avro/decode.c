@@ -143,21 +143,36 @@ static firn_status decode_pair(decoder *d, const firn_avro_node *node, uint8_t *
 }
 
 /* Metrics, which are most of a manifest: without a look at the plan for every number. */
-static firn_status decode_plain_pair(decoder *d, const firn_avro_node *node, uint8_t *key,
-                                     uint8_t *value) {
-    int32_t number = 0;
-    FIRN_TRY(firn_avro_get_int(d->cursor, &number, d->error));
-    memcpy(key, &number, sizeof number);
-    if (node->steps[1].node->target->into == FIRN_AVRO_INTO_INT64) {
-        int64_t count = 0;
-        FIRN_TRY(firn_avro_get_long(d->cursor, &count, d->error));
-        memcpy(value, &count, sizeof count);
-        return FIRN_OK;
+static firn_status decode_plain_pairs(decoder *d, const firn_avro_node *node, int64_t count,
+                                      int32_t *keys, void *values) {
+    bool numbers = node->steps[1].node->target->into == FIRN_AVRO_INTO_INT64;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t key = 0;
+        if (!firn_avro_spend(d->cursor)) return firn_avro_overspent(d->cursor, d->error);
+        FIRN_TRY(firn_avro_get_long(d->cursor, &key, d->error));
+        if (key < INT32_MIN || key > INT32_MAX) {
+            return firn_avro_corrupt(d->cursor, "integer of more than 32 bits", d->error);
+        }
+        keys[i] = (int32_t)key;
+        if (numbers) {
+            FIRN_TRY(firn_avro_get_long(d->cursor, (int64_t *)values + i, d->error));
+            continue;
+        }
+        FIRN_TRY(firn_avro_get_bytes(d->cursor, (firn_slice *)values + i, d->error));
+        FIRN_TRY(keep(d, (firn_slice *)values + i));
     }
-    firn_slice bytes;
-    FIRN_TRY(firn_avro_get_bytes(d->cursor, &bytes, d->error));
-    FIRN_TRY(keep(d, &bytes));
-    memcpy(value, &bytes, sizeof bytes);
+    return FIRN_OK;
+}
+
+static firn_status decode_block_of_pairs(decoder *d, const firn_avro_node *node, int64_t count,
+                                         uint8_t *keys, uint8_t *values) {
+    if (node->plain_pairs) return decode_plain_pairs(d, node, count, (void *)keys, values);
+    for (int64_t i = 0; i < count; i++) {
+        if (!firn_avro_spend(d->cursor)) return firn_avro_overspent(d->cursor, d->error);
+        FIRN_TRY(decode_pair(d, node, keys, values));
+        keys += node->target->item_size;
+        values += node->target->value_size;
+    }
     return FIRN_OK;
 }
 
@@ -174,15 +189,11 @@ static firn_status decode_pairs(decoder *d, const firn_avro_node *node, firn_avr
         size_t start = d->cursor->position;
         FIRN_TRY(grow(d, &keys, count, key_size));
         FIRN_TRY(grow(d, &values, count, value_size));
-        for (int64_t i = 0; i < count; i++) {
-            if (!firn_avro_spend(d->cursor)) return firn_avro_overspent(d->cursor, d->error);
-            uint8_t *key = (uint8_t *)keys.items + keys.count * key_size;
-            uint8_t *value = (uint8_t *)values.items + values.count * value_size;
-            FIRN_TRY(node->plain_pairs ? decode_plain_pair(d, node, key, value)
-                                       : decode_pair(d, node, key, value));
-            keys.count++;
-            values.count++;
-        }
+        FIRN_TRY(decode_block_of_pairs(d, node, count,
+                                       (uint8_t *)keys.items + keys.count * key_size,
+                                       (uint8_t *)values.items + values.count * value_size));
+        keys.count += (size_t)count;
+        values.count += (size_t)count;
         FIRN_TRY(check_block_end(d, start, byte_size));
     }
     FIRN_TRY(grow(d, &keys, 0, key_size));
