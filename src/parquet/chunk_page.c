@@ -215,9 +215,12 @@ firn_status firn_parquet_emit_page(firn_parquet_chunk_writer *writer,
     return FIRN_OK;
 }
 
-/* Room for a count per dictionary entry, all zero. */
+/* Entries up to which uses are counted in two tables, since adding to what was just added to has to wait. */
+#define FEW_ENTRIES 4096
+
+/* Room for two counts per dictionary entry, all zero. */
 static firn_status reserve_entry_uses(firn_parquet_chunk_writer *writer, firn_error *error) {
-    size_t count = writer->dictionary.count;
+    size_t count = 2 * (size_t)writer->dictionary.count;
     if (count <= writer->entry_use_capacity) return FIRN_OK;
     firn_free(writer->entry_uses);
     writer->entry_use_capacity = 0;
@@ -246,10 +249,26 @@ static firn_status measure_entries(firn_parquet_chunk_writer *writer, firn_error
     return FIRN_OK;
 }
 
+static void count_uses(uint32_t *uses, size_t entries, const uint32_t *indices, size_t count) {
+    bool apart = entries <= FEW_ENTRIES;
+    uint32_t *others = apart ? uses + entries : uses;
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        uses[indices[i]]++;
+        others[indices[i + 1]]++;
+    }
+    if (i < count) uses[indices[i]]++;
+    for (i = 0; apart && i < entries; i++) {
+        uses[i] += others[i];
+        others[i] = 0;
+    }
+}
+
 static firn_status measure_dictionary_page(firn_parquet_chunk_writer *writer, firn_error *error) {
     const firn_parquet_open_page *page = &writer->page;
     FIRN_TRY(reserve_entry_uses(writer, error));
-    for (size_t i = 0; i < page->indices.count; i++) writer->entry_uses[page->indices.items[i]]++;
+    count_uses(writer->entry_uses, writer->dictionary.count, page->indices.items,
+               page->indices.count);
     return measure_entries(writer, error);
 }
 

@@ -77,7 +77,8 @@ struct firn_parquet_chunk_writer {
     uint32_t *translation;  /**< of the input dictionary `translated_id` */
     size_t translation_capacity, translation_count;
     uint64_t translated_id;
-    uint32_t *entry_uses; /**< per dictionary entry, on the page being closed; zero between pages */
+    uint32_t
+        *entry_uses; /**< two per dictionary entry, on the page being closed; zero between pages */
     size_t entry_use_capacity;
 
     firn_buffer bytes;                            /**< data pages, finished */

@@ -26,12 +26,31 @@ static firn_status reserve_hybrid(size_t count, uint32_t bit_width, firn_buffer 
     return firn_buffer_reserve(out, (count / 8 + 1) * (bit_width + 15U), error);
 }
 
+/* Four values of it fit 64 bits. */
+#define WIDEST_GROUPED 16
+
 /*
+ * group_##T: eight values of at most 16 bits; 16 bytes are written, of which bit_width count.
  * pack_##T: groups of eight at `from`, bit_width bytes each, lowest bit first. `count` may end within the last group.
  * hybrid_##T: the whole encoder.
  */
 #define FIRN_DEFINE_HYBRID(T)                                                                      \
+    static inline uint64_t four_##T(const T *from, uint32_t bit_width) {                           \
+        return from[0] | (uint64_t)from[1] << bit_width | (uint64_t)from[2] << 2 * bit_width |     \
+               (uint64_t)from[3] << 3 * bit_width;                                                 \
+    }                                                                                              \
+                                                                                                   \
+    static inline uint8_t *group_##T(const T *from, uint32_t bit_width, uint8_t *to) {             \
+        unsigned __int128 high = four_##T(from + 4, bit_width);                                    \
+        unsigned __int128 all = four_##T(from, bit_width) | high << 4 * bit_width;                 \
+        memcpy(to, &all, sizeof all);                                                              \
+        return to + bit_width;                                                                     \
+    }                                                                                              \
+                                                                                                   \
     static uint8_t *pack_##T(const T *from, size_t count, uint32_t bit_width, uint8_t *to) {       \
+        for (; bit_width <= WIDEST_GROUPED && count >= 8; count -= 8, from += 8) {                 \
+            to = group_##T(from, bit_width, to);                                                   \
+        }                                                                                          \
         uint64_t bits = 0;                                                                         \
         uint32_t filled = 0;                                                                       \
         for (size_t i = 0; i < count; i++) {                                                       \
