@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/registration.h"
@@ -59,6 +61,49 @@ firn_status firn_registration_enter(firn_invocation *invocation, firn_table_name
         return firn_catalog_register(invocation->catalog, name, metadata_location, error);
     }
     return firn_catalog_repoint(invocation->catalog, name, dangling, metadata_location, error);
+}
+
+typedef struct alone_check {
+    firn_invocation *invocation;
+    firn_table_name name;
+    const char *metadata_location;
+} alone_check;
+
+/* One folder of metadata is one table's. */
+static firn_status share_folder(const char *a, const char *b, bool *out, firn_error *error) {
+    char *first = firn_location_key(a);
+    char *second = firn_location_key(b);
+    bool complete = first != NULL && second != NULL;
+    const char *slash = complete ? strrchr(first, '/') : NULL;
+    const char *other = complete ? strrchr(second, '/') : NULL;
+    *out = slash != NULL && other != NULL && slash - first == other - second &&
+           strncmp(first, second, (size_t)(slash - first)) == 0;
+    firn_free(first);
+    firn_free(second);
+    return complete ? FIRN_OK : firn_fail_memory(error);
+}
+
+static firn_status check_entry(void *context, firn_table_name name, const char *metadata_location,
+                               firn_error *error) {
+    const alone_check *check = context;
+    bool same = false;
+    bool own = strcmp(name.name, check->name.name) == 0 &&
+               strcmp(name.namespace_name, check->name.namespace_name) == 0;
+    if (own || metadata_location == NULL) return FIRN_OK;
+    FIRN_TRY(share_folder(metadata_location, check->metadata_location, &same, error));
+    if (!same) return FIRN_OK;
+    return firn_fail(error, FIRN_BLOCKED,
+                     "%s: it has this table as %s%s%s already; under two names each commit would "
+                     "miss what the other name's had. Use that name, or enter the file by firn "
+                     "catalog register",
+                     firn_catalog_describe(check->invocation->catalog), name.namespace_name,
+                     name.namespace_name[0] == '\0' ? "" : ".", name.name);
+}
+
+firn_status firn_registration_check_alone(firn_invocation *invocation, firn_table_name name,
+                                          const char *metadata_location, firn_error *error) {
+    alone_check check = {invocation, name, metadata_location};
+    return firn_catalog_list(invocation->catalog, check_entry, &check, error);
 }
 
 static void fill_report(firn_invocation *invocation, const char *name,

@@ -27,7 +27,8 @@ static firn_status is_there(const firn_sync_work *work, const char *location, bo
     firn_storage_stat stat = {0};
     firn_status status = firn_storage_stat_file(work->storage, location, &stat, error);
     *out = status == FIRN_OK;
-    if (status != FIRN_NOT_FOUND) return status;
+    /* INVALID: by now a folder, say, has its name. */
+    if (status != FIRN_NOT_FOUND && status != FIRN_INVALID) return status;
     if (error != NULL) firn_error_clear(error);
     return FIRN_OK;
 }

@@ -59,11 +59,21 @@ static firn_status check_new_name(const firn_sync_work *work, firn_error *error)
     return firn_table_name_check_new(work->name, error);
 }
 
+static firn_status check_new_ref(const firn_sync_work *work, firn_error *error) {
+    const char *ref = work->options->ref;
+    if (ref == NULL || strcmp(ref, "main") == 0) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "table %s is not there, and a new one has no branch but main: make it without "
+                     "--ref %s first",
+                     work->display_name, ref);
+}
+
 firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {
     bool there = work->table != NULL;
     if (!there) FIRN_TRY(is_there(work, &there, error));
     if (!there) {
         FIRN_TRY(check_new_name(work, error));
+        FIRN_TRY(check_new_ref(work, error));
         return work->acts ? firn_catalog_check_writable(work->catalog, work->name, error) : FIRN_OK;
     }
     if (work->table == NULL) FIRN_TRY(open_there(work, error));

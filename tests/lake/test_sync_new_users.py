@@ -331,6 +331,40 @@ def test_warnings_are_in_the_document():
     equal(lake.sync(lake.source)["warnings"], [], "warnings")
 
 
+def test_a_file_that_became_a_folder():
+    """As Spark and Dask name what they write: the file is gone, and what lies in the folder is new."""
+    lake = lake_of(3)
+    lake.watch = False
+    lake.sync(lake.source)
+    os.remove(lake.path("0.parquet"))
+    inner = lake.write("0.parquet/inner.parquet", [{"id": 10, "name": "n"}], SCHEMA)
+    lake.refused("sync", lake.source, words=["0.parquet", "gone", "--on-missing"])
+    run = lake.sync(lake.source, "--on-missing", "delete")
+    equal((run.names("missing"), run["files"]["added"]), (["0.parquet"], 1), "missing files, files added")
+    check(inner in lake.live(), "the folder's file is not live")
+    rows_are_right(lake)
+
+
+def test_a_table_that_the_catalog_has_by_another_name():
+    """Two names of one table fork it: each commit misses what the other name's had."""
+    lake = lake_of(1)
+    lake.watch = False
+    lake.sync(lake.source)
+    for options in ((), ("--yes",)):
+        lake.run("catalog", "recover", "lake.other", lake.location, "--catalog", lake.database, *options, expect=3).says("lake.t already", "catalog register")
+    lake.run("catalog", "recover", "lake.other", lake.location, "--catalog", lake.folder + "/other.db", "--yes")
+
+
+def test_a_branch_of_a_table_that_is_not_there():
+    """Told before anything is made."""
+    lake = lake_of(1)
+    for options in (["--dry-run"], []):
+        lake.sync(lake.source, "--ref", "later", *options, expect=2).says("no branch but main", "later")
+    equal((os.path.exists(lake.database), os.path.exists(lake.location)), (False, False), "a catalog, a table")
+    lake.sync(lake.source, "--ref", "main")
+    rows_are_right(lake)
+
+
 def text_of(lake, *arguments, **options):
     """The report for people, and what was said beside it."""
     run = lake.run("sync", lake.name, "--catalog", lake.database, *lake.options, *arguments, **options)
