@@ -143,7 +143,9 @@ def one_chain(world):
     world.check_rows([0, 1, 2, 3, 4, 99])
     # By the metadata folder; the name is taken by now.
     contains(world.recover("--yes", code=1, location=world.folder).stderr, "there is a table ns.t already")
-    contains(world.recover("--yes", location=world.folder + "/", name="ns.u").stdout, "metadata file")
+    contains(world.recover("--yes", code=3, location=world.folder + "/", name="ns.u").stderr, "this table as ns.t already")
+    other = world.found + ".other"
+    contains(world.firn("catalog", "recover", "ns.u", world.folder + "/", "--catalog", other, "--yes").stdout, "metadata file")
 
 
 def text_ends_with_the_file(world):
