@@ -138,6 +138,7 @@ typedef struct firn_key_slot {
 typedef struct firn_key_shard {
     pthread_mutex_t lock;
     firn_key_slot *slots;
+    uint8_t *marks; /**< a byte per slot, behind them: one bit of each key whose home it is */
     size_t capacity, count;
     firn_buffer bytes; /**< wide keys: records of hash, scope, size, bytes */
     firn_spool *spool; /**< where keys wait for their pass */
@@ -210,11 +211,21 @@ static inline size_t firn_key_home(const firn_key_shard *shard, uint64_t hash) {
     return (size_t)(((hash & UINT32_MAX) * (uint64_t)shard->capacity) >> 32);
 }
 
+static inline uint8_t firn_key_mark(uint64_t hash) {
+    return (uint8_t)(1U << (hash >> 32 & 7));
+}
+
+/** Whether a key of this hash may be there. Few keys are, and the marks of many lie close together. */
+static inline bool firn_key_is_marked(const firn_key_shard *shard, uint64_t hash) {
+    return shard->count != 0 &&
+           (shard->marks[firn_key_home(shard, hash)] & firn_key_mark(hash)) != 0;
+}
+
 /** The rank of a key, 0: not there. Any thread, while nothing is added. */
 static inline uint32_t firn_key_set_find_narrow(const firn_key_set *set, uint64_t hash,
                                                 uint64_t key, uint32_t scope) {
     const firn_key_shard *shard = &set->shards[firn_key_shard_of(hash)];
-    if (shard->count == 0) return 0;
+    if (!firn_key_is_marked(shard, hash)) return 0;
     for (size_t at = firn_key_home(shard, hash);; at = at + 1 == shard->capacity ? 0 : at + 1) {
         const firn_key_slot *slot = &shard->slots[at];
         if (slot->rank == 0 || (slot->key == key && slot->scope == scope)) return slot->rank;

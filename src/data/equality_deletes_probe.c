@@ -3,7 +3,7 @@
 
 #define BLOCK_ROWS FIRN_DELETES_RUN
 
-/* Rows between asking memory for a slot and looking at it. */
+/* Rows between asking memory for a slot, or its mark, and looking at it. */
 #define AHEAD 16
 
 /* One data file whose rows are looked up. */
@@ -45,9 +45,21 @@ static void note(data_probe *probe, uint64_t row, uint32_t rank) {
     probe->found[probe->found_count++] = row;
 }
 
-static void ask_for(const firn_key_set *set, uint64_t hash) {
+static void ask_for_mark(const firn_key_set *set, uint64_t hash) {
     const firn_key_shard *shard = &set->shards[firn_key_shard_of(hash)];
-    if (shard->count != 0) __builtin_prefetch(&shard->slots[firn_key_home(shard, hash)]);
+    if (shard->count != 0) __builtin_prefetch(&shard->marks[firn_key_home(shard, hash)]);
+}
+
+static void ask_for_slot(const firn_key_set *set, uint64_t hash) {
+    const firn_key_shard *shard = &set->shards[firn_key_shard_of(hash)];
+    if (!firn_key_is_marked(shard, hash)) return;
+    __builtin_prefetch(&shard->slots[firn_key_home(shard, hash)]);
+}
+
+/* For the hashes that come after `at`: a mark first, and then, where it is set, the slot. */
+static void look_ahead(const firn_key_set *set, const uint64_t *hashes, size_t at, size_t count) {
+    if (at + 2 * AHEAD < count) ask_for_mark(set, hashes[at + 2 * AHEAD]);
+    if (at + AHEAD < count) ask_for_slot(set, hashes[at + AHEAD]);
 }
 
 /* Raises the ranks of a dictionary's entries to those that they have in one scope. */
@@ -61,7 +73,7 @@ static void rank_values(data_probe *probe, const firn_parquet_values *values, si
             probe->hashes[i] = firn_key_narrow_hash(set, key, scope);
         }
         for (size_t i = 0; i < rows; i++) {
-            if (i + AHEAD < rows) ask_for(set, probe->hashes[i + AHEAD]);
+            look_ahead(set, probe->hashes, i, rows);
             uint64_t key = firn_key_load(values, (uint32_t)(first + i));
             uint32_t rank = firn_key_set_find_narrow(set, probe->hashes[i], key, scope);
             if (rank > probe->ranks[first + i]) probe->ranks[first + i] = rank;
@@ -109,7 +121,7 @@ static void probe_plain(data_probe *probe, uint64_t first, size_t count) {
         probe->hashes[i] = firn_key_narrow_hash(set, key, scope);
     }
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) ask_for(set, probe->hashes[i + AHEAD]);
+        look_ahead(set, probe->hashes, i, count);
         uint64_t key = firn_key_load(&column->values, (uint32_t)(column->row + i));
         note(probe, first + i, firn_key_set_find_narrow(set, probe->hashes[i], key, scope));
     }
@@ -159,7 +171,8 @@ static firn_status probe_wide(data_probe *probe, uint64_t first, size_t count, f
     firn_key_reader_hash(&probe->reader, set->seed, count, probe->hashes);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) {
-            ask_for(set, firn_key_scoped_hash(set, probe->hashes[i + AHEAD], probe->scopes[0]));
+            ask_for_mark(set,
+                         firn_key_scoped_hash(set, probe->hashes[i + AHEAD], probe->scopes[0]));
         }
         FIRN_TRY(probe_row(probe, first, i, error));
     }

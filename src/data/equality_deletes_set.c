@@ -18,6 +18,8 @@
 #define LOAD_BYTES ((size_t)256 << 10)
 
 #define FIRST_CAPACITY 16
+/* With its mark. */
+#define SLOT_BYTES (sizeof(firn_key_slot) + 1)
 
 /* ---- making and clearing ---- */
 
@@ -39,6 +41,7 @@ void firn_key_set_clear(firn_key_set *set) {
         firn_key_shard *shard = &set->shards[i];
         firn_free(shard->slots);
         shard->slots = NULL;
+        shard->marks = NULL;
         shard->capacity = 0;
         shard->count = 0;
         firn_buffer_release(&shard->bytes);
@@ -74,6 +77,7 @@ firn_status firn_key_set_spill(firn_key_set *set, firn_error *error) {
 
 static void place(firn_key_shard *shard, uint64_t hash, firn_key_slot slot) {
     size_t at = firn_key_home(shard, hash);
+    shard->marks[at] |= firn_key_mark(hash);
     while (shard->slots[at].rank != 0) at = at + 1 == shard->capacity ? 0 : at + 1;
     shard->slots[at] = slot;
 }
@@ -89,15 +93,16 @@ static firn_status grow(firn_key_set *set, firn_key_shard *shard, firn_error *er
     size_t old_capacity = shard->capacity;
     size_t capacity = old_capacity == 0 ? FIRST_CAPACITY : old_capacity + old_capacity / 2;
     firn_key_slot *old = shard->slots;
-    firn_key_slot *slots = firn_alloc_zeroed(capacity, sizeof *slots);
+    firn_key_slot *slots = firn_alloc_zeroed(capacity, SLOT_BYTES);
     if (slots == NULL) return firn_fail_memory(error);
     shard->slots = slots;
+    shard->marks = (uint8_t *)(slots + capacity);
     shard->capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++) {
         if (old[i].rank != 0) place(shard, hash_of_slot(set, shard, &old[i]), old[i]);
     }
     firn_free(old);
-    atomic_fetch_add(&set->memory, (capacity - old_capacity) * sizeof *slots);
+    atomic_fetch_add(&set->memory, (capacity - old_capacity) * SLOT_BYTES);
     return FIRN_OK;
 }
 
@@ -269,7 +274,7 @@ firn_status firn_key_stage_flush(firn_key_stage *stage, firn_error *error) {
 /* Slots are between half and three quarters full. */
 size_t firn_key_set_expected(const firn_key_set *set, size_t shard) {
     uint64_t bytes = set->shards[shard].spooled;
-    return (size_t)(set->narrow ? bytes * 2 : bytes * 5 / 2);
+    return (size_t)(set->narrow ? bytes / NARROW_RECORD * 2 * SLOT_BYTES : bytes * 5 / 2);
 }
 
 firn_status firn_key_set_load(firn_key_set *set, size_t number, firn_error *error) {
@@ -299,7 +304,7 @@ out:
 
 bool firn_key_set_may_have(const firn_key_set *set, uint64_t hash) {
     const firn_key_shard *shard = &set->shards[firn_key_shard_of(hash)];
-    if (shard->count == 0) return false;
+    if (!firn_key_is_marked(shard, hash)) return false;
     uint32_t bits = bits_of(hash);
     for (size_t at = firn_key_home(shard, hash);; at = at + 1 == shard->capacity ? 0 : at + 1) {
         if (shard->slots[at].rank == 0) return false;
