@@ -121,6 +121,7 @@ static firn_status add_column(filling *fill, const firn_column_metrics *column, 
     firn_type_kind kind = column->field->type->kind;
     add_count(&out->column_sizes, fill->size_ids, fill->sizes, id, column->compressed_bytes);
     add_count(&out->value_counts, fill->value_ids, fill->values, id, column->values);
+    if (column->mode.kind == FIRN_METRICS_SIZES) return FIRN_OK;
     if (column->nulls >= 0) {
         add_count(&out->null_value_counts, fill->null_ids, fill->nulls, id, column->nulls);
     }
@@ -180,7 +181,7 @@ static firn_status column_of(const firn_leaf_totals *totals, firn_column_metrics
     out->values = totals->levels;
     out->nulls = totals->nulls;
     out->nans = totals->nans;
-    if (out->mode.kind == FIRN_METRICS_COUNTS || !totals->has_bounds || totals->bounds_unknown ||
+    if (out->mode.kind <= FIRN_METRICS_COUNTS || !totals->has_bounds || totals->bounds_unknown ||
         (out->mode.kind == FIRN_METRICS_FULL && totals->bounds_inexact)) {
         return FIRN_OK;
     }

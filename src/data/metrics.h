@@ -1,4 +1,4 @@
-/** Column metrics of a data file, as the table's properties ask for them (write.metadata.metrics.*; design 6.1). */
+/** Column metrics of a data file, as the table's properties ask for them (write.metadata.metrics.*, write.parquet.stats-enabled.*; design 6.1). */
 #ifndef FIRN_DATA_METRICS_H
 #define FIRN_DATA_METRICS_H
 
@@ -7,6 +7,7 @@
 
 typedef enum firn_metrics_kind {
     FIRN_METRICS_NONE,
+    FIRN_METRICS_SIZES, /**< bytes and the number of values, nulls among them */
     FIRN_METRICS_COUNTS,
     FIRN_METRICS_TRUNCATE,
     FIRN_METRICS_FULL
@@ -19,7 +20,7 @@ typedef struct firn_metrics_mode {
 
 /**
  * The mode of each leaf: write.metadata.metrics.column.<name>, else write.metadata.metrics.default, else truncate(16) for the first
- * write.metadata.metrics.max-inferred-column-defaults (100) columns and none beyond; sort columns promoted to truncate(16). Leaves below lists and maps get counts at most (no bounds), those within a variant (id -1) nothing.
+ * write.metadata.metrics.max-inferred-column-defaults (100) columns and none beyond; sort columns promoted to truncate(16). Columns of which the table wants no statistics (write.parquet.stats-enabled.column.<name>) get sizes at most. Leaves below lists and maps get counts at most (no bounds), those within a variant (id -1) nothing.
  */
 firn_status firn_metrics_modes(const firn_table_metadata *metadata, const firn_schema *schema,
                                const int32_t *leaf_field_ids, size_t leaf_count,

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "data/metrics.h"
+#include "data/write_options.h"
 
 #define COLUMN_PREFIX "write.metadata.metrics.column."
 #define DEFAULT_KEY "write.metadata.metrics.default"
@@ -138,13 +139,11 @@ static firn_metrics_mode mode_of(const firn_table_metadata *metadata, const mode
         is_sort_column(metadata, field_id)) {
         mode = default_mode;
     }
-    const size_t prefix = sizeof COLUMN_PREFIX - 1;
-    for (size_t i = 0; i < metadata->property_count; i++) {
-        const firn_property *property = &metadata->properties[i];
-        if (strncmp(property->key, COLUMN_PREFIX, prefix) == 0 &&
-            strcmp(property->key + prefix, name) == 0) {
-            mode = parse_mode(property->key, property->value, defaults->mode);
-        }
+    const firn_property *property = firn_data_column_property(metadata, COLUMN_PREFIX, name);
+    if (property != NULL) mode = parse_mode(property->key, property->value, defaults->mode);
+    /* What no file shall tell of its values, its entry shall not tell either. */
+    if (mode.kind > FIRN_METRICS_SIZES && !firn_data_column_has_statistics(metadata, name)) {
+        mode = (firn_metrics_mode){FIRN_METRICS_SIZES, 0};
     }
     return mode;
 }

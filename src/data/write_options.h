@@ -20,14 +20,22 @@ firn_status firn_data_write_options_read(const firn_table_metadata *metadata,
                                          firn_data_write_options *out, firn_error *error);
 
 /**
- * Which leaves get a Bloom filter, one entry each, by write.parquet.bloom-filter-enabled.column.NAME, …-fpp.column.NAME (0.01) and
- * write.parquet.bloom-filter-max-bytes (1 MiB). *out is NULL when none does, else in `arena`. Columns that are not there are passed
- * over. INVALID names a property with a wrong value.
+ * What single leaves ask for, one entry each: by write.parquet.dict-encoding-enabled.column.NAME and write.parquet.stats-enabled.column.NAME
+ * (true), write.parquet.bloom-filter-enabled.column.NAME (false), …-fpp.column.NAME (0.01) and write.parquet.bloom-filter-max-bytes
+ * (1 MiB). NAME is the leaf's full name, its case as it is in the schema. *out is NULL when the table says nothing of the kind, else in
+ * `arena`. Columns that are not there are passed over. INVALID names a property with a wrong value.
  */
-firn_status firn_data_bloom_filters(const firn_table_metadata *metadata, const firn_schema *schema,
-                                    const int32_t *leaf_field_ids, size_t leaf_count,
-                                    firn_arena *arena, const firn_parquet_bloom_options **out,
-                                    firn_error *error);
+firn_status firn_data_column_options(const firn_table_metadata *metadata, const firn_schema *schema,
+                                     const int32_t *leaf_field_ids, size_t leaf_count,
+                                     firn_arena *arena, const firn_parquet_column_options **out,
+                                     firn_error *error);
+
+/** The property `prefix` + `name`; NULL: there is none. */
+const firn_property *firn_data_column_property(const firn_table_metadata *metadata,
+                                               const char *prefix, const char *name);
+
+/** Whether the table wants statistics of the column, as far as the property can be read. */
+bool firn_data_column_has_statistics(const firn_table_metadata *metadata, const char *name);
 
 /** Whether this build can write pages with this codec. */
 bool firn_data_can_write_compression(firn_parquet_compression compression);

@@ -30,7 +30,7 @@ firn_status firn_lake_entry_plan_new(const firn_table_metadata *metadata,
         if (columns->field_ids[i] < 0) continue;
         plan->fields[i] = firn_schema_find(metadata->schema, columns->field_ids[i]);
         bool repeated = like->schema->leaves[i].maximum_repetition_level > 0;
-        if (repeated && plan->modes[i].kind != FIRN_METRICS_NONE) {
+        if (repeated && plan->modes[i].kind > FIRN_METRICS_COUNTS) {
             plan->modes[i] = (firn_metrics_mode){.kind = FIRN_METRICS_COUNTS};
         }
     }

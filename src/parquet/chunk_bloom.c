@@ -8,11 +8,9 @@
 const firn_parquet_bloom_options *
 firn_parquet_bloom_options_of(const firn_parquet_write_options *options,
                               const firn_parquet_leaf *leaf) {
-    size_t index = (size_t)leaf->index;
-    if (options->bloom_filters == NULL || index >= options->bloom_filter_count) return NULL;
     if (leaf->node->element->type == FIRN_PARQUET_BOOLEAN) return NULL;
-    const firn_parquet_bloom_options *bloom = &options->bloom_filters[index];
-    return bloom->enabled ? bloom : NULL;
+    const firn_parquet_column_options *column = firn_parquet_column_options_of(options, leaf);
+    return column->bloom_filter.enabled ? &column->bloom_filter : NULL;
 }
 
 firn_status firn_parquet_bloom_take(firn_parquet_chunk_writer *writer,

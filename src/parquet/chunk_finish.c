@@ -107,6 +107,7 @@ static firn_status sum_histograms(firn_parquet_chunk_writer *writer, const int64
 static firn_status set_size_statistics(firn_parquet_chunk_writer *writer,
                                        firn_parquet_column_chunk *metadata, firn_error *error) {
     const firn_parquet_leaf *leaf = writer->leaf;
+    if (!writer->keeps_statistics) return FIRN_OK;
     metadata->has_unencoded_byte_array_bytes =
         writer->element->type == FIRN_PARQUET_BYTE_ARRAY && writer->unencoded_known;
     metadata->unencoded_byte_array_bytes = writer->unencoded_bytes;
@@ -130,13 +131,14 @@ static firn_status copy_slice(firn_parquet_chunk_writer *writer, firn_slice slic
 }
 
 static bool nan_count_is_known(const firn_parquet_chunk_writer *writer) {
-    return !writer->nan_count_unknown && writer->uncovered_values == 0;
+    return writer->keeps_statistics && !writer->nan_count_unknown && writer->uncovered_values == 0;
 }
 
 /* Statistics for the footer, shortened, and for the caller, whole up to a limit. */
 static firn_status set_statistics(firn_parquet_chunk_writer *writer, firn_parquet_chunk *out,
                                   firn_error *error) {
     firn_parquet_statistics *statistics = &out->metadata.statistics;
+    if (!writer->keeps_statistics) return FIRN_OK;
     statistics->has_null_count = true;
     statistics->null_count = writer->null_count;
     if (firn_parquet_order_has_nan(writer->order) && nan_count_is_known(writer)) {
@@ -176,7 +178,8 @@ static firn_status set_offset_index(firn_parquet_chunk_writer *writer, firn_parq
                                     firn_error *error) {
     if (!writer->options->write_page_index || writer->pages.count == 0) return FIRN_OK;
     size_t count = writer->pages.count;
-    bool sizes = writer->element->type == FIRN_PARQUET_BYTE_ARRAY && writer->unencoded_known;
+    bool sizes = writer->keeps_statistics && writer->element->type == FIRN_PARQUET_BYTE_ARRAY &&
+                 writer->unencoded_known;
     void *memory;
     FIRN_TRY(alloc(writer, count, sizeof(firn_parquet_page_location), &memory, error));
     firn_parquet_page_location *pages = memory;

@@ -1,5 +1,5 @@
 /**
- * What a rewriter gives to a chunk writer besides batches and whole pages: the merged dictionary of all that will come and
+ * What a rewriter knows of a chunk writer and gives to it besides batches and whole pages: the merged dictionary of all that will come and
  * indices into it, and encoded values that are already compressed. Not thread-safe, as the writer.
  */
 #ifndef FIRN_PARQUET_CHUNK_PART_H
@@ -7,6 +7,11 @@
 
 #include "parquet/chunk_writer.h"
 #include "parquet/dictionary.h"
+#include "parquet/statistics.h"
+
+/** By what order the leaf's bounds and NaN counts are found; NONE: not at all, since the leaf has no order or the options want no statistics. */
+firn_parquet_order firn_parquet_measured_order(const firn_parquet_write_options *options,
+                                               const firn_parquet_leaf *leaf);
 
 /** Takes the dictionary over (*dictionary is then empty), before anything is appended: index pages begin with it. */
 firn_status firn_parquet_chunk_writer_set_dictionary(firn_parquet_chunk_writer *writer,

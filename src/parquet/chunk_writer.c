@@ -17,6 +17,29 @@ void firn_parquet_write_options_init(firn_parquet_write_options *options) {
     };
 }
 
+const firn_parquet_column_options *
+firn_parquet_column_options_of(const firn_parquet_write_options *options,
+                               const firn_parquet_leaf *leaf) {
+    static const firn_parquet_column_options none;
+    size_t index = (size_t)leaf->index;
+    if (options->columns == NULL || index >= options->column_count) return &none;
+    return &options->columns[index];
+}
+
+int32_t firn_parquet_dictionary_size_of(const firn_parquet_write_options *options,
+                                        const firn_parquet_leaf *leaf) {
+    if (leaf->node->element->type == FIRN_PARQUET_BOOLEAN) return 0;
+    if (firn_parquet_column_options_of(options, leaf)->no_dictionary) return 0;
+    return options->dictionary_size_bytes;
+}
+
+firn_parquet_order firn_parquet_measured_order(const firn_parquet_write_options *options,
+                                               const firn_parquet_leaf *leaf) {
+    if (firn_parquet_column_options_of(options, leaf)->no_statistics)
+        return FIRN_PARQUET_ORDER_NONE;
+    return firn_parquet_order_of(leaf->node->element);
+}
+
 void firn_parquet_open_page_init(firn_parquet_open_page *page, firn_parquet_order order) {
     *page = (firn_parquet_open_page){0};
     page->definition_levels = firn_buffer_with_maximum(INT32_MAX);
@@ -75,14 +98,16 @@ firn_status firn_parquet_chunk_writer_new(const firn_parquet_leaf *leaf,
     writer->options = options;
     writer->element = leaf->node->element;
     writer->codec = codec;
-    writer->order = firn_parquet_order_of(writer->element);
+    writer->keeps_statistics = !firn_parquet_column_options_of(options, leaf)->no_statistics;
+    writer->order = firn_parquet_measured_order(options, leaf);
     writer->width = firn_parquet_value_width(writer->element->type, writer->element->type_length);
     firn_parquet_open_page_init(&writer->page, writer->order);
     firn_parquet_open_page_init(&writer->joined.page, writer->order);
     writer->joined.frames = firn_buffer_with_maximum(INT32_MAX);
     firn_parquet_bounds_init(&writer->bounds, writer->order);
+    int32_t dictionary_size = firn_parquet_dictionary_size_of(options, leaf);
     firn_parquet_dictionary_init(&writer->dictionary, writer->element->type, writer->width,
-                                 (size_t)options->dictionary_size_bytes);
+                                 (size_t)dictionary_size);
     writer->bytes = firn_buffer_with_maximum(SIZE_MAX);
     writer->levels = firn_buffer_with_maximum(INT32_MAX);
     writer->values = firn_buffer_with_maximum(INT32_MAX);
@@ -93,9 +118,7 @@ firn_status firn_parquet_chunk_writer_new(const firn_parquet_leaf *leaf,
     if (bloom != NULL) firn_parquet_bloom_builder_init(&writer->bloom_filter, bloom);
     writer->histograms_known = true;
     writer->unencoded_known = true;
-    bool dictionary =
-        options->dictionary_size_bytes > 0 && writer->element->type != FIRN_PARQUET_BOOLEAN;
-    writer->mode = dictionary ? FIRN_PARQUET_MODE_UNDECIDED : FIRN_PARQUET_MODE_PLAIN;
+    writer->mode = dictionary_size > 0 ? FIRN_PARQUET_MODE_UNDECIDED : FIRN_PARQUET_MODE_PLAIN;
     writer->arena = firn_arena_new();
     if (writer->arena == NULL) {
         firn_parquet_chunk_writer_free(writer);

@@ -10,6 +10,15 @@
 #include "parquet/chunk_reader.h"
 #include "parquet/schema.h"
 
+/** What is wanted of one column, beside what holds for all; zero: nothing else. */
+typedef struct firn_parquet_column_options {
+    /** Pages of a leaf that gets one are not copied, since their values must be hashed. */
+    firn_parquet_bloom_options bloom_filter;
+    bool no_dictionary;
+    /** No statistics, size statistics or column index. Readers then know nothing of its values but their number. */
+    bool no_statistics;
+} firn_parquet_column_options;
+
 /** How bytes are laid out; from the table's write.parquet.* properties. */
 typedef struct firn_parquet_write_options {
     firn_parquet_compression compression;
@@ -32,15 +41,21 @@ typedef struct firn_parquet_write_options {
     bool delta_encodings;
     bool write_page_index;
     bool write_crc;
-    /**
-     * NULL, or one per leaf of the output: which get a Bloom filter. Pages of such a leaf are not copied, since their values must be
-     * hashed. Borrowed.
-     */
-    const firn_parquet_bloom_options *bloom_filters;
-    size_t bloom_filter_count;
+    const firn_parquet_column_options
+        *columns; /**< NULL, or one per leaf of the output; borrowed */
+    size_t column_count;
 } firn_parquet_write_options;
 
 void firn_parquet_write_options_init(firn_parquet_write_options *options);
+
+/** What the options ask for the leaf beside what holds for all; never NULL. */
+const firn_parquet_column_options *
+firn_parquet_column_options_of(const firn_parquet_write_options *options,
+                               const firn_parquet_leaf *leaf);
+
+/** Bytes that the leaf's dictionary may have; 0: it gets none, by the options or since it is BOOLEAN. */
+int32_t firn_parquet_dictionary_size_of(const firn_parquet_write_options *options,
+                                        const firn_parquet_leaf *leaf);
 
 /** What the options ask for the leaf; NULL: no Bloom filter. Columns of BOOLEAN have none. */
 const firn_parquet_bloom_options *

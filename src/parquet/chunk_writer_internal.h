@@ -62,7 +62,8 @@ struct firn_parquet_chunk_writer {
     const firn_parquet_write_options *options;
     const firn_parquet_schema_element *element;
     firn_codec codec;
-    firn_parquet_order order;
+    bool keeps_statistics;
+    firn_parquet_order order; /**< of what is measured: NONE also where no statistics are kept */
     uint32_t width;
     firn_arena *arena; /**< what the finished chunk owns */
 

@@ -379,7 +379,7 @@ void firn_parquet_rewriter_init(firn_parquet_rewriter *rewriter, const firn_parq
     rewriter->part_repetitions = firn_buffer_with_maximum(INT32_MAX);
     rewriter->compressed = firn_buffer_with_maximum(INT32_MAX);
     firn_parquet_bounds_init(&rewriter->bounds,
-                             firn_parquet_order_of(rewriter->output->node->element));
+                             firn_parquet_measured_order(options, rewriter->output));
 }
 
 void firn_parquet_rewriter_release(firn_parquet_rewriter *rewriter) {
@@ -413,6 +413,8 @@ firn_status firn_parquet_rewrite_leaf(const firn_parquet_piece *pieces, size_t p
         return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
     }
     firn_parquet_write_options chosen = *options;
+    chosen.dictionary_size_bytes =
+        firn_parquet_dictionary_size_of(options, &output->leaves[leaf_index]);
     firn_parquet_rewriter rewriter;
     firn_status status = FIRN_OK;
     firn_parquet_rewriter_init(&rewriter, output, leaf_index, &chosen, rewrite_options);

@@ -33,12 +33,19 @@ static firn_status count_nulls(firn_parquet_rewriter *rewriter, const firn_parqu
     return FIRN_OK;
 }
 
+/* Whether the output's values are measured at all. */
+static bool has_order(const firn_parquet_rewriter *rewriter) {
+    return firn_parquet_measured_order(rewriter->options, rewriter->output) !=
+           FIRN_PARQUET_ORDER_NONE;
+}
+
 /*
  * Bounds of a page that is not decoded: the chunk's own where it has no other page, else those of its header or of the column index,
  * which are good for the page alone. `page` NULL: all of the chunk.
  */
 static firn_parquet_given_bounds bounds_of(firn_parquet_rewriter *rewriter,
                                            const firn_parquet_page *page, int64_t levels) {
+    if (!has_order(rewriter)) return (firn_parquet_given_bounds){0};
     firn_parquet_given_bounds bounds = {.nan_count = firn_parquet_known_nan_count(rewriter)};
     bool no_nan = bounds.nan_count == 0;
     if (levels == firn_parquet_chunk_of(rewriter)->num_values && bounds.nan_count >= 0) {
@@ -79,10 +86,6 @@ static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_b
         .nan_count = bounds->nan_count,
     };
     return FIRN_OK;
-}
-
-static bool has_order(const firn_parquet_rewriter *rewriter) {
-    return firn_parquet_order_of(rewriter->output->node->element) != FIRN_PARQUET_ORDER_NONE;
 }
 
 /*

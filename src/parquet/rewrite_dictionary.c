@@ -287,8 +287,8 @@ firn_status firn_parquet_merge_dictionaries(firn_parquet_rewriter *rewriter,
     rewriter->piece_count = piece_count;
     const firn_parquet_schema_element *element = rewriter->output->node->element;
     FIRN_TRY(survey_pieces(rewriter, pieces, &found, error));
-    bool wanted = options->dictionary_size_bytes > 0 && element->type != FIRN_PARQUET_BOOLEAN;
-    if (!wanted || !rewriter->copy_pages || found.overflow) return FIRN_OK;
+    if (options->dictionary_size_bytes == 0 || !rewriter->copy_pages || found.overflow)
+        return FIRN_OK;
     size_t limit = limit_of(pieces, piece_count, options);
     bool bounded = is_worth_a_dictionary(rewriter, &found, limit);
     if (found.plain > found.total / 2 && !bounded) {
@@ -401,14 +401,12 @@ firn_status firn_parquet_measure_dictionaries(const firn_parquet_piece *pieces, 
     if (leaf_index >= output->leaf_count) {
         return firn_fail(error, FIRN_INVALID, "the output has no column %zu", leaf_index);
     }
-    bool wanted = options->dictionary_size_bytes > 0 && rewrite_options->copy_pages &&
-                  output->leaves[leaf_index].node->element->type != FIRN_PARQUET_BOOLEAN;
-    if (!wanted) return FIRN_OK;
+    int32_t limit = firn_parquet_dictionary_size_of(options, &output->leaves[leaf_index]);
+    if (limit == 0 || !rewrite_options->copy_pages) return FIRN_OK;
     firn_parquet_rewriter rewriter;
     firn_parquet_rewriter_init(&rewriter, output, leaf_index, options, rewrite_options);
     rewriter.piece_count = piece_count;
-    firn_status status =
-        measure(&rewriter, pieces, (size_t)options->dictionary_size_bytes, out, error);
+    firn_status status = measure(&rewriter, pieces, (size_t)limit, out, error);
     firn_parquet_rewriter_release(&rewriter);
     return status;
 }

@@ -66,9 +66,9 @@ firn_status firn_rewrite_context_init(firn_rewrite_context *context,
     size_t leaves = context->output->leaf_count;
     context->leaf_ids = firn_projection_leaf_ids(context->output, context->arena);
     if (context->leaf_ids == NULL) return firn_fail_memory(error);
-    FIRN_TRY(firn_data_bloom_filters(context->metadata, context->schema, context->leaf_ids, leaves,
-                                     context->arena, &context->options.bloom_filters, error));
-    context->options.bloom_filter_count = leaves;
+    FIRN_TRY(firn_data_column_options(context->metadata, context->schema, context->leaf_ids, leaves,
+                                      context->arena, &context->options.columns, error));
+    context->options.column_count = leaves;
     return firn_name_mapping_of_table(context->metadata, context->arena, &context->name_mapping,
                                       error);
 }

@@ -56,6 +56,20 @@ static void modes(void **state) {
     check_mode(modes[2], FIRN_METRICS_FULL, 0);
     check_mode(modes[3], FIRN_METRICS_NONE, 0);
     check_mode(modes[4], FIRN_METRICS_COUNTS, 0);
+    /* Of columns without statistics nothing is told that statistics would tell, whatever mode or sort order ask for. */
+    set.properties = "{\"write.metadata.metrics.column.s\": \"full\","
+                     "\"write.metadata.metrics.column.d\": \"none\","
+                     "\"write.parquet.stats-enabled.column.a\": \"false\","
+                     "\"write.parquet.stats-enabled.column.s\": \"False\","
+                     "\"write.parquet.stats-enabled.column.st.x\": \"true\","
+                     "\"write.parquet.stats-enabled.column.li.element\": \"false\","
+                     "\"write.parquet.stats-enabled.column.d\": \"false\"}";
+    modes_of(&set, modes);
+    check_mode(modes[0], FIRN_METRICS_SIZES, 0);
+    check_mode(modes[1], FIRN_METRICS_SIZES, 0);
+    check_mode(modes[2], FIRN_METRICS_TRUNCATE, 16);
+    check_mode(modes[3], FIRN_METRICS_SIZES, 0);
+    check_mode(modes[4], FIRN_METRICS_NONE, 0);
     /* Above the limit, a struct's own columns come before nested ones. */
     fixture limited = {.schema = SCHEMA,
                        .properties =
@@ -207,6 +221,25 @@ static void unknown_bounds(void **state) {
     end(&w);
 }
 
+/* Bytes and values are counted, nothing more, even where chunks tell it. */
+static void sizes_only(void **state) {
+    (void)state;
+    metric_world w;
+    begin(&w, "{\"write.parquet.stats-enabled.column.st.x\": \"false\"}");
+    uint8_t number[8];
+    firn_store_le64(number, firn_bits_of_double(1.5));
+    add(&w.totals[2], &w.output->leaves[2],
+        (chunk_facts){3, 1, 0, firn_slice_of(number, 8), firn_slice_of(number, 8)});
+    fill(&w);
+    assert_int_equal(firn_count_map_get(&w.file.column_sizes, 4), 100);
+    assert_int_equal(firn_count_map_get(&w.file.value_counts, 4), 3);
+    assert_int_equal(firn_count_map_get(&w.file.null_value_counts, 4), -1);
+    assert_int_equal(firn_count_map_get(&w.file.nan_value_counts, 4), -1);
+    check_bound(&w.file.lower_bounds, 4, NULL);
+    check_bound(&w.file.upper_bounds, 4, NULL);
+    end(&w);
+}
+
 static void check_up(firn_type_kind kind, const char *text, int32_t length, const char *expected) {
     firn_error error = {0};
     firn_arena *arena = firn_arena_new();
@@ -248,9 +281,8 @@ static void truncation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modes),
-        cmocka_unit_test(sums_and_bounds),
-        cmocka_unit_test(unknown_bounds),
+        cmocka_unit_test(modes),          cmocka_unit_test(sums_and_bounds),
+        cmocka_unit_test(unknown_bounds), cmocka_unit_test(sizes_only),
         cmocka_unit_test(truncation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,8 +105,8 @@ static void deprecated_lz4(void **state) {
     assert_false(firn_data_can_write_compression(FIRN_PARQUET_LZ4));
 }
 
-static firn_status read_blooms(const char *properties, firn_parquet_bloom_options *out,
-                               size_t *count, firn_error *error) {
+static firn_status read_columns(const char *properties, firn_parquet_column_options *out,
+                                size_t *count, firn_error *error) {
     static const int32_t ids[] = {1, 2};
     fixture pieces = {.properties = properties,
                       .schema =
@@ -114,9 +114,9 @@ static firn_status read_blooms(const char *properties, firn_parquet_bloom_option
                           "{\"id\": 2, \"name\": \"b\", \"required\": false, \"type\": \"int\"}]"};
     firn_table_metadata *metadata = fixture_metadata(&pieces);
     firn_arena *arena = firn_arena_new();
-    const firn_parquet_bloom_options *options = NULL;
+    const firn_parquet_column_options *options = NULL;
     firn_status status =
-        firn_data_bloom_filters(metadata, metadata->schema, ids, 2, arena, &options, error);
+        firn_data_column_options(metadata, metadata->schema, ids, 2, arena, &options, error);
     *count = options == NULL ? 0 : 2;
     for (size_t i = 0; i < *count; i++) out[i] = options[i];
     firn_arena_free(arena);
@@ -129,25 +129,27 @@ static firn_status read_blooms(const char *properties, firn_parquet_bloom_option
 static void bloom_filters(void **state) {
     (void)state;
     firn_error error = {0};
-    firn_parquet_bloom_options options[2];
+    firn_parquet_column_options options[2];
     size_t count = 0;
-    check_ok(read_blooms("{}", options, &count, &error), &error);
+    check_ok(read_columns("{}", options, &count, &error), &error);
     assert_int_equal(count, 0);
-    check_ok(read_blooms("{\"" BLOOM "enabled.column.id\": \"true\","
-                         "\"" BLOOM "enabled.column.gone\": \"true\","
-                         "\"" BLOOM "fpp.column.id\": \"2.5e-2\","
-                         "\"" BLOOM "max-bytes\": \"65536\"}",
-                         options, &count, &error),
+    check_ok(read_columns("{\"" BLOOM "enabled.column.id\": \"true\","
+                          "\"" BLOOM "enabled.column.gone\": \"true\","
+                          "\"" BLOOM "fpp.column.id\": \"2.5e-2\","
+                          "\"" BLOOM "max-bytes\": \"65536\"}",
+                          options, &count, &error),
              &error);
     assert_int_equal(count, 2);
-    assert_true(options[0].enabled);
-    assert_false(options[1].enabled);
-    assert_true(options[0].false_positives > 0.0249 && options[0].false_positives < 0.0251);
-    assert_int_equal(options[0].maximum_bytes, 65536);
-    check_ok(read_blooms("{\"" BLOOM "enabled.column.id\": \"True\"}", options, &count, &error),
+    assert_true(options[0].bloom_filter.enabled);
+    assert_false(options[1].bloom_filter.enabled);
+    assert_true(options[0].bloom_filter.false_positives > 0.0249 &&
+                options[0].bloom_filter.false_positives < 0.0251);
+    assert_int_equal(options[0].bloom_filter.maximum_bytes, 65536);
+    check_ok(read_columns("{\"" BLOOM "enabled.column.id\": \"True\"}", options, &count, &error),
              &error);
-    assert_true(options[0].false_positives > 0.0099 && options[0].false_positives < 0.0101);
-    assert_int_equal(options[0].maximum_bytes, 1 << 20);
+    assert_true(options[0].bloom_filter.false_positives > 0.0099 &&
+                options[0].bloom_filter.false_positives < 0.0101);
+    assert_int_equal(options[0].bloom_filter.maximum_bytes, 1 << 20);
 }
 
 static void wrong_bloom_filters(void **state) {
@@ -159,15 +161,64 @@ static void wrong_bloom_filters(void **state) {
     };
     for (size_t i = 0; i < sizeof wrong_values / sizeof *wrong_values; i++) {
         firn_error error = {0};
-        firn_parquet_bloom_options options[2];
+        firn_parquet_column_options options[2];
         size_t count = 0;
         char properties[256];
         bool enabled = strncmp(wrong_values[i][0], "enabled", 7) == 0;
         snprintf(properties, sizeof properties, "{%s\"" BLOOM "%s\": \"%s\"}",
                  enabled ? "" : "\"" BLOOM "enabled.column.id\": \"true\", ", wrong_values[i][0],
                  wrong_values[i][1]);
-        firn_status status = read_blooms(properties, options, &count, &error);
+        firn_status status = read_columns(properties, options, &count, &error);
         check_fails(status, FIRN_INVALID, &error, wrong_values[i][0]);
+    }
+}
+
+#define DICTIONARY "write.parquet.dict-encoding-enabled.column."
+#define STATISTICS "write.parquet.stats-enabled.column."
+
+static void dictionaries_and_statistics(void **state) {
+    (void)state;
+    static const struct {
+        const char *properties;
+        bool no_dictionary[2], no_statistics[2];
+    } cases[] = {
+        {"{\"" DICTIONARY "b\": \"false\"}", {false, true}, {false, false}},
+        {"{\"" STATISTICS "id\": \"False\"}", {false, false}, {true, false}},
+        {"{\"" DICTIONARY "id\": \"FALSE\", \"" STATISTICS "id\": \"false\", \"" DICTIONARY
+         "b\": \"true\", \"" STATISTICS "b\": \"True\"}",
+         {true, false},
+         {true, false}},
+        /* Names are told apart by case, and a name that is not there says nothing. */
+        {"{\"" DICTIONARY "ID\": \"false\", \"" STATISTICS "b.c\": \"maybe\"}",
+         {false, false},
+         {false, false}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_error error = {0};
+        firn_parquet_column_options options[2];
+        size_t count = 0;
+        check_ok(read_columns(cases[i].properties, options, &count, &error), &error);
+        assert_int_equal(count, 2);
+        for (size_t j = 0; j < 2; j++) {
+            assert_int_equal(options[j].no_dictionary, cases[i].no_dictionary[j]);
+            assert_int_equal(options[j].no_statistics, cases[i].no_statistics[j]);
+            assert_false(options[j].bloom_filter.enabled);
+        }
+    }
+}
+
+static void wrong_column_switches(void **state) {
+    (void)state;
+    static const char *const properties[] = {"{\"" DICTIONARY "id\": \"0\"}",
+                                             "{\"" STATISTICS "b\": \"\"}"};
+    static const char *const names[] = {DICTIONARY "id", STATISTICS "b"};
+    for (size_t i = 0; i < 2; i++) {
+        firn_error error = {0};
+        firn_parquet_column_options options[2];
+        size_t count = 0;
+        firn_status status = read_columns(properties[i], options, &count, &error);
+        check_fails(status, FIRN_INVALID, &error, names[i]);
+        check_fails(status, FIRN_INVALID, &error, "neither true nor false");
     }
 }
 
@@ -180,6 +231,8 @@ int main(void) {
         cmocka_unit_test(deprecated_lz4),
         cmocka_unit_test(bloom_filters),
         cmocka_unit_test(wrong_bloom_filters),
+        cmocka_unit_test(dictionaries_and_statistics),
+        cmocka_unit_test(wrong_column_switches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,13 +152,13 @@ static const column_case columns[COLUMNS] = {
 static firn_buffer write_file(stream streams[COLUMNS], bool small) {
     firn_error error = {0};
     firn_parquet_schema_element elements[32];
-    firn_parquet_bloom_options blooms[COLUMNS];
-    for (size_t i = 0; i < COLUMNS; i++) blooms[i] = options_of(0.01, 1 << 16);
-    blooms[3].enabled = false;
+    firn_parquet_column_options wanted[COLUMNS] = {0};
+    for (size_t i = 0; i < COLUMNS; i++) wanted[i].bloom_filter = options_of(0.01, 1 << 16);
+    wanted[3].bloom_filter.enabled = false;
     firn_parquet_write_options options;
     firn_parquet_write_options_init(&options);
-    options.bloom_filters = blooms;
-    options.bloom_filter_count = COLUMNS;
+    options.columns = wanted;
+    options.column_count = COLUMNS;
     options.page_row_limit = 700;
     if (small) options.dictionary_size_bytes = 400;
     size_t count = column_elements(columns, COLUMNS, elements, 32);

@@ -178,14 +178,14 @@ static void promoted_integers_stay_deltas(void **state) {
 static void filters_hold_what_is_encoded(void **state) {
     (void)state;
     test_generator random = test_generator_new();
-    static const firn_parquet_bloom_options bloom = {
-        .enabled = true, .false_positives = 0.01, .maximum_bytes = 1 << 20};
+    static const firn_parquet_column_options wanted = {
+        .bloom_filter = {.enabled = true, .false_positives = 0.01, .maximum_bytes = 1 << 20}};
     for (size_t i = 0; i < CASE_COUNT; i++) {
         const kept_case *c = &cases[i];
         firn_parquet_write_options in = options_of(c->encoding, 2);
         firn_parquet_write_options options = options_of(FIRN_PARQUET_PLAIN, 2);
-        options.bloom_filters = &bloom;
-        options.bloom_filter_count = 1;
+        options.columns = &wanted;
+        options.column_count = 1;
         world w;
         output out = {0};
         make_world(&w, &random, &c->column, (firn_parquet_write_options[]){in, in, in}, NULL, 0);

@@ -14,15 +14,15 @@ static firn_buffer write_file(int64_t rows, firn_parquet_compression compression
     firn_error error = {0};
     test_generator random = {.state = 11};
     firn_parquet_schema_element elements[32];
-    firn_parquet_bloom_options blooms[COLUMNS];
+    firn_parquet_column_options wanted[COLUMNS] = {0};
     for (size_t i = 0; i < COLUMNS; i++) {
-        blooms[i] = (firn_parquet_bloom_options){true, 0.05, 64};
+        wanted[i].bloom_filter = (firn_parquet_bloom_options){true, 0.05, 64};
     }
     firn_parquet_write_options options;
     firn_parquet_write_options_init(&options);
     options.compression = compression;
-    options.bloom_filters = blooms;
-    options.bloom_filter_count = COLUMNS;
+    options.columns = wanted;
+    options.column_count = COLUMNS;
     options.page_row_limit = 20;
     size_t count = column_elements(columns, COLUMNS, elements, 32);
     firn_buffer bytes = firn_buffer_with_maximum(1 << 28);

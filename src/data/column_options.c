@@ -1,18 +1,20 @@
-/* Bloom filters by the table's properties, which name columns by their full name. */
+/* What the table's properties ask of single columns, which they name by their full name. */
 #include <string.h>
 #include <strings.h>
 
 #include "data/write_options.h"
 
-#define ENABLED "write.parquet.bloom-filter-enabled.column."
+#define DICTIONARY "write.parquet.dict-encoding-enabled.column."
+#define STATISTICS "write.parquet.stats-enabled.column."
+#define FILTER "write.parquet.bloom-filter-enabled.column."
 #define SHARE "write.parquet.bloom-filter-fpp.column."
 #define MAXIMUM "write.parquet.bloom-filter-max-bytes"
 
 #define DEFAULT_SHARE 0.01
 #define DEFAULT_MAXIMUM 1048576
 
-static const firn_property *find(const firn_table_metadata *metadata, const char *prefix,
-                                 const char *name) {
+const firn_property *firn_data_column_property(const firn_table_metadata *metadata,
+                                               const char *prefix, const char *name) {
     size_t length = strlen(prefix);
     for (size_t i = 0; i < metadata->property_count; i++) {
         const firn_property *property = &metadata->properties[i];
@@ -24,11 +26,16 @@ static const firn_property *find(const firn_table_metadata *metadata, const char
     return NULL;
 }
 
+bool firn_data_column_has_statistics(const firn_table_metadata *metadata, const char *name) {
+    const firn_property *property = firn_data_column_property(metadata, STATISTICS, name);
+    return property == NULL || strcasecmp(property->value, "false") != 0;
+}
+
+/* *out keeps what holds where the table does not say. */
 static firn_status read_enabled(const firn_property *property, bool *out, firn_error *error) {
-    *out = false;
-    if (property == NULL || strcasecmp(property->value, "false") == 0) return FIRN_OK;
+    if (property == NULL) return FIRN_OK;
     *out = strcasecmp(property->value, "true") == 0;
-    if (*out) return FIRN_OK;
+    if (*out || strcasecmp(property->value, "false") == 0) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID, "table property %s is \"%s\", neither true nor false",
                      property->key, property->value);
 }
@@ -82,30 +89,49 @@ static firn_status read_maximum(const firn_table_metadata *metadata, int32_t *ou
 }
 
 static bool any_property(const firn_table_metadata *metadata) {
+    static const char *const prefixes[] = {DICTIONARY, STATISTICS, FILTER};
     for (size_t i = 0; i < metadata->property_count; i++) {
-        if (strncmp(metadata->properties[i].key, ENABLED, sizeof ENABLED - 1) == 0) return true;
+        const char *key = metadata->properties[i].key;
+        for (size_t j = 0; j < sizeof prefixes / sizeof *prefixes; j++) {
+            if (strncmp(key, prefixes[j], strlen(prefixes[j])) == 0) return true;
+        }
     }
     return false;
 }
 
-firn_status firn_data_bloom_filters(const firn_table_metadata *metadata, const firn_schema *schema,
-                                    const int32_t *leaf_field_ids, size_t leaf_count,
-                                    firn_arena *arena, const firn_parquet_bloom_options **out,
-                                    firn_error *error) {
+static firn_status read_column(const firn_table_metadata *metadata, const char *name,
+                               firn_parquet_column_options *out, firn_error *error) {
+    bool dictionary = true, statistics = true;
+    firn_parquet_bloom_options *filter = &out->bloom_filter;
+    FIRN_TRY(
+        read_enabled(firn_data_column_property(metadata, DICTIONARY, name), &dictionary, error));
+    FIRN_TRY(
+        read_enabled(firn_data_column_property(metadata, STATISTICS, name), &statistics, error));
+    FIRN_TRY(
+        read_enabled(firn_data_column_property(metadata, FILTER, name), &filter->enabled, error));
+    FIRN_TRY(read_share(firn_data_column_property(metadata, SHARE, name), &filter->false_positives,
+                        error));
+    out->no_dictionary = !dictionary;
+    out->no_statistics = !statistics;
+    return FIRN_OK;
+}
+
+firn_status firn_data_column_options(const firn_table_metadata *metadata, const firn_schema *schema,
+                                     const int32_t *leaf_field_ids, size_t leaf_count,
+                                     firn_arena *arena, const firn_parquet_column_options **out,
+                                     firn_error *error) {
     *out = NULL;
     int32_t maximum = 0;
     FIRN_TRY(read_maximum(metadata, &maximum, error));
     if (!any_property(metadata)) return FIRN_OK;
-    firn_parquet_bloom_options *options = firn_arena_alloc(arena, leaf_count, sizeof *options);
+    firn_parquet_column_options *options = firn_arena_alloc(arena, leaf_count, sizeof *options);
     if (options == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < leaf_count; i++) {
-        options[i] = (firn_parquet_bloom_options){0};
+        options[i] = (firn_parquet_column_options){.bloom_filter.maximum_bytes = maximum};
         if (leaf_field_ids[i] < 0) continue;
         const char *name = firn_schema_full_name(schema, leaf_field_ids[i], arena);
         if (name == NULL) return firn_fail_memory(error);
-        options[i].maximum_bytes = maximum;
-        FIRN_TRY(read_enabled(find(metadata, ENABLED, name), &options[i].enabled, error));
-        FIRN_TRY(read_share(find(metadata, SHARE, name), &options[i].false_positives, error));
+        FIRN_TRY(read_column(metadata, name, &options[i], error));
     }
     *out = options;
     return FIRN_OK;
