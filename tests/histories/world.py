@@ -33,6 +33,8 @@ def random_properties(dice):
                "write.parquet.row-group-size-bytes": ["1000"],
                "write.parquet.page-row-limit": ["3"],
                "write.parquet.bloom-filter-enabled.column.k2": ["true"],
+               "write.parquet.dict-encoding-enabled.column.k2": ["false"],
+               "write.parquet.stats-enabled.column.k1": ["false"],
                "commit.manifest.target-size-bytes": ["9000"]}
     return {key: dice.choice(values) for key, values in choices.items() if dice.random() < 0.15}
 

@@ -191,5 +191,98 @@ def page_versions(folder):
                 kit.check(ways.get("joined", 0) > ways.get("encoded", 0), f"{name}: {ways}")
 
 
-kit.main([page_versions, partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
+def manifest_columns(where):
+    """By column: which of its metrics the entries of the live files have."""
+    from pyiceberg.table import StaticTable
+    table = StaticTable.from_metadata(kit.rows.strip_scheme(kit.rows.find_metadata(where)))
+    found = {}
+    for task in table.scan().plan_files():
+        for name in ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
+            for field_id in getattr(task.file, name) or {}:
+                found.setdefault(table.schema().find_column_name(field_id), set()).add(name)
+    return found
+
+
+def footer_columns(path):
+    """By column path, as PyArrow and DuckDB read the footer: (encodings, whether there are statistics, whether there is a column index)."""
+    import pyarrow.parquet as pq
+    metadata = pq.read_metadata(path)
+    return {metadata.row_group(i).column(j).path_in_schema:
+            (set(metadata.row_group(i).column(j).encodings), metadata.row_group(i).column(j).is_stats_set,
+             metadata.row_group(i).column(j).has_column_index, metadata.row_group(i).column(j).has_dictionary_page)
+            for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)}
+
+
+PLAIN_COLUMNS = {"kind": "kind", "place.name": "place.name", "tags.element": "tags.list.element"}
+SILENT_COLUMNS = {"id": "id", "score": "score", "tags.element": "tags.list.element", "extra.value": "extra.key_value.value", "day": "day"}
+
+
+@in_folder
+def columns_without_dictionary_or_statistics(folder):
+    """The table says so of single columns, nested ones among them; the rest keep both, and readers find every row."""
+    properties = {f"write.parquet.dict-encoding-enabled.column.{name}": "false" for name in PLAIN_COLUMNS}
+    properties.update({f"write.parquet.stats-enabled.column.{name}": "false" for name in SILENT_COLUMNS})
+    properties.update({"write.parquet.stats-enabled.column.kind": "true", "write.parquet.dict-encoding-enabled.column.day": "true"})
+    catalog, where, arguments = tables.make(folder, rows=400, partitioned=False, properties=properties)
+    compact_and_compare(where, arguments, "--verify")
+    paths = [f.replace("file://", "") for f in kit.live_files(where)]
+    kit.check(len(paths) == 1, f"{len(paths)} files")
+    columns = footer_columns(paths[0])
+    for path, (encodings, statistics, index, dictionary) in columns.items():
+        silent = path in SILENT_COLUMNS.values()
+        kit.check(statistics != silent, f"{path}: statistics {statistics}")
+        # Bounds of NaN alone, or of an order that is not defined, forbid an index; none of these columns has them.
+        kit.check(index != silent, f"{path}: column index {index}")
+        if path in PLAIN_COLUMNS.values():
+            kit.check(not dictionary and not any("DICTIONARY" in e for e in encodings), f"{path}: {encodings}")
+    kit.check(columns["day"][3] and "RLE_DICTIONARY" in columns["day"][0], f"day: {columns['day'][0]}, no dictionary")
+    metrics = manifest_columns(where)
+    for name in SILENT_COLUMNS:
+        kit.check(metrics.get(name) == {"column_sizes", "value_counts"}, f"{name}: the entry has {metrics.get(name)}")
+    kit.check({"null_value_counts", "lower_bounds", "upper_bounds"} <= metrics["kind"], f"kind: {metrics['kind']}")
+    kit.check({"null_value_counts", "nan_value_counts", "lower_bounds"} <= metrics["place.lat"], f"place.lat: {metrics['place.lat']}")
+    kit.firn("parquet", "verify", *paths)
+    kit.firn("verify", *arguments)
+    kit.firn("audit", *arguments)
+    kit.firn("audit", *arguments, "--deep")
+    filters_find_rows(catalog, where)
+    table = catalog.load_table("db.events")
+    for seed in range(100, 106):
+        table.append(tables.batch(seed, 20))
+    compact_and_compare(where, arguments, "--rewrite-all")
+    kit.check(manifest_columns(where)["id"] == {"column_sizes", "value_counts"}, "the second compaction wrote metrics of id")
+    with table.transaction() as transaction:
+        transaction.set_properties({"write.parquet.stats-enabled.column.id": "no"})
+    done = kit.firn("compact", *arguments, "--rewrite-all", "--yes", expect=2)
+    kit.check("write.parquet.stats-enabled.column.id" in done.stderr, f"the property is not named: {done.stderr}")
+
+
+def filters_find_rows(catalog, where):
+    """Filters on columns about which neither footer nor manifest tells anything."""
+    table = catalog.load_table("db.events")
+    everything = table.scan().to_arrow().to_pylist()
+    day = next(row["day"] for row in everything if row["day"] is not None)
+    cases = [("id = 300007", "id = 300007", lambda row: row["id"] == 300007),
+             ("score is null", "score IS NULL", lambda row: row["score"] is None),
+             ("score is not null", "score IS NOT NULL", lambda row: row["score"] is not None),
+             ("score is nan", "isnan(score)", lambda row: row["score"] is not None and row["score"] != row["score"]),
+             (f"day = '{day}'", f"day = DATE '{day}'", lambda row: row["day"] == day),
+             ("day is null", "day IS NULL", lambda row: row["day"] is None)]
+    duckdb = kit.rows.duckdb_connection(kit.OPTIONS.duckdb_extensions)
+    metadata = kit.rows.strip_scheme(table.metadata_location)
+    for filter_text, sql, holds in cases:
+        wanted = sum(map(holds, everything))
+        kit.check(wanted > 0, f"{sql}: no row to look for")
+        found = len(table.scan(row_filter=filter_text).to_arrow())
+        kit.check(found == wanted, f"{filter_text}: PyIceberg finds {found} rows, not {wanted}")
+        found = duckdb.execute(f"SELECT count(*) FROM iceberg_scan('{metadata}') WHERE {sql}").fetchone()[0]
+        kit.check(found == wanted, f"{sql}: DuckDB finds {found} rows, not {wanted}")
+        if "nan" in filter_text:
+            continue
+        scanned = kit.firn("scan", "db.events", "--catalog", where.rpartition(":")[0], "--where", filter_text, "--format", "json")
+        found = len(scanned.stdout.splitlines())
+        kit.check(found == wanted, f"{filter_text}: firn finds {found} rows, not {wanted}")
+
+
+kit.main([page_versions, columns_without_dictionary_or_statistics, partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
           content_hash_agrees, target_size_is_kept, preview_tells_the_size, branch])
