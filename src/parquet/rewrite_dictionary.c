@@ -94,6 +94,16 @@ bool firn_parquet_is_hopeless(uint64_t distinct, uint64_t entries, int64_t value
            distinct / 9 > entries / 10;
 }
 
+/* A dictionary that a file makes up has more entries than may be taken. */
+static firn_status expect_entries(firn_parquet_dictionary *dictionary, size_t more,
+                                  firn_error *error) {
+    if (dictionary->direct != NULL) return FIRN_OK;
+    size_t width = dictionary->type == FIRN_PARQUET_BYTE_ARRAY ? 4 : dictionary->width;
+    size_t most = dictionary->limit / (width > 0 ? width : 1);
+    size_t count = dictionary->count + more;
+    return firn_parquet_dictionary_expect_entries(dictionary, count < most ? count : most, error);
+}
+
 static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, merge *work,
                                firn_error *error) {
     firn_parquet_translation *translation = &rewriter->translations[index];
@@ -118,10 +128,7 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
         values = converted;
     }
     size_t done = 0;
-    if (work->dictionary->direct == NULL) {
-        size_t most = work->dictionary->count + values.count;
-        FIRN_TRY(firn_parquet_dictionary_expect_entries(work->dictionary, most, error));
-    }
+    FIRN_TRY(expect_entries(work->dictionary, values.count, error));
     FIRN_TRY(firn_parquet_dictionary_add(work->dictionary, &values, 0, values.count,
                                          translation->entries, &done, error));
     work->failed = done < values.count;
