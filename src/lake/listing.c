@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +75,8 @@ static firn_status take_files(firn_lake_collector *collector, firn_lake_listing 
 }
 
 /* A unit that the manifest calls complete, and whose files are not there, is no unit without files. */
-static firn_status take_units(firn_lake_collector *collector, firn_lake_listing *out,
-                              firn_error *error) {
+static firn_status take_units(firn_lake_collector *collector, const firn_lake_source *source,
+                              firn_lake_listing *out, firn_error *error) {
     size_t count = collector->units.count;
     firn_lake_unit *units = firn_arena_alloc(collector->arena, count + 1, sizeof *units);
     if (units == NULL) return firn_fail_memory(error);
@@ -87,15 +86,10 @@ static firn_status take_units(firn_lake_collector *collector, firn_lake_listing 
         units[i].first_file = next;
         while (next < out->file_count && out->files[next].unit == i) next++;
         units[i].file_count = next - units[i].first_file;
-        if (units[i].file_count > 0 || units[i].rows <= 0) continue;
-        return firn_fail(error, FIRN_INVALID,
-                         "%s: unit \"%s\" has %" PRId64
-                         " rows by the manifest, and no data files; nothing of it was taken",
-                         collector->source, units[i].name, units[i].rows);
     }
     out->units = units;
     out->unit_count = count;
-    return FIRN_OK;
+    return firn_lake_blame_units(collector, source, units, error);
 }
 
 /* A file that was left aside in a folder may have been named by itself as well. */
@@ -166,13 +160,15 @@ firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_la
     pthread_mutex_init(&collector.lock, NULL);
     FIRN_CHECK(collect(&collector, source, &made.complete, error));
     FIRN_CHECK(take_files(&collector, &made, error));
-    FIRN_CHECK(take_units(&collector, &made, error));
+    FIRN_CHECK(take_units(&collector, source, &made, error));
     FIRN_CHECK(take_ignored(&collector, &made, error));
+    FIRN_CHECK(firn_lake_take_bad(&collector, &made, error));
     *out = made;
 out:
     status = blame_manifest(&collector, status, error);
     firn_vector_release(&collector.found);
     firn_vector_release(&collector.ignored);
+    firn_vector_release(&collector.bad);
     firn_vector_release(&collector.units);
     pthread_mutex_destroy(&collector.lock);
     if (status != FIRN_OK) firn_arena_free(collector.arena);

@@ -71,6 +71,13 @@ typedef struct firn_lake_ignored {
     const char *reason; /**< static: "hidden", "marker", "empty marker", … */
 } firn_lake_ignored;
 
+/** A file that the source names or has and that can't be listed, or a unit that has none. */
+typedef struct firn_lake_bad {
+    const char *location; /**< as it is shown: bytes that are no UTF-8 as \xNN. Of a unit its folder, or the manifest */
+    const char *reason;
+    uint32_t unit; /**< index, or FIRN_LAKE_NO_UNIT */
+} firn_lake_bad;
+
 /** Sorted by unit (in the manifest's order), then by location; each location once, however it was spelled. */
 typedef struct firn_lake_listing {
     firn_arena *arena;
@@ -85,14 +92,17 @@ typedef struct firn_lake_listing {
      */
     const firn_lake_ignored *ignored;
     size_t ignored_count;
+    /** Sorted by unit, then by location: names that are no UTF-8 or too long; those of a list or manifest that are not there or no files; units that have rows by their counts, and no files. */
+    const firn_lake_bad *bad;
+    size_t bad_count;
     bool
         complete; /**< the source says what is gone, too: everything but PATHS that name single files, and standard input */
 } firn_lake_listing;
 
 /**
- * Lists the source. `pool` (nullable) looks at many files and units at once. NOT_FOUND: a file or folder that is named is not there (names line or row, unit and file), as opposed to a folder or pattern that holds nothing, which is an empty
- * listing. INVALID: the manifest lacks a column (names it, those that are there and the option); a location that is no valid one; PATHS of none. BLOCKED: the manifest holds a null, a negative or too large a count (names the row), or is empty; a unit
- * that has rows by its counts and no files, or that would lead out of the units' folder; a file that belongs to two units. UNSUPPORTED: a scheme that this build can't reach. Release `out` only after success.
+ * Lists the source. `pool` (nullable) looks at many files and units at once. NOT_FOUND: the list or manifest, or one of PATHS is not there, as opposed to a folder or pattern that holds nothing, which is an empty
+ * listing. INVALID: the manifest lacks a column (names it, those that are there and the option); one of PATHS that is no valid location; PATHS of none. BLOCKED: the manifest holds a null, a negative or too large a count (names the row), or is empty; a unit
+ * that would lead out of the units' folder; a file that belongs to two units. UNSUPPORTED: PATHS of a scheme that this build can't reach. Release `out` only after success.
  */
 firn_status firn_lake_list(firn_storage *storage, firn_pool *pool, const firn_lake_source *source,
                            firn_lake_listing *out, firn_error *error);

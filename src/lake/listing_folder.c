@@ -54,19 +54,8 @@ static firn_status push_ignored(firn_lake_collector *collector, const char *loca
     return firn_vector_push(&collector->ignored, error, ignored);
 }
 
-/* Tables record locations as text, which is UTF-8 (specification, "Manifests", file_path). */
-static firn_status check_text(firn_lake_collector *collector, const char *location,
-                              firn_error *error) {
-    if (firn_lake_is_utf8(location)) return FIRN_OK;
-    const char *shown = firn_lake_shown(collector->arena, location);
-    if (shown == NULL) return firn_fail_memory(error);
-    return firn_fail(error, FIRN_INVALID,
-                     "%s: a name that is no UTF-8 can't be recorded; rename the file", shown);
-}
-
 static firn_status push_found(firn_lake_collector *collector, const firn_lake_found *found,
                               const firn_storage_stat *stat, firn_error *error) {
-    FIRN_TRY(check_text(collector, found->file.location, error));
     firn_lake_found copy = *found;
     copy.file.location = firn_arena_strdup(collector->arena, found->file.location);
     if (copy.file.location == NULL) return firn_fail_memory(error);
@@ -82,6 +71,12 @@ static firn_status push_found(firn_lake_collector *collector, const firn_lake_fo
 
 static firn_status collect(firn_lake_collector *collector, const firn_lake_found *found,
                            const firn_storage_stat *stat, const char *ignored, firn_error *error) {
+    char text[FIRN_LAKE_BAD_NAME_SIZE];
+    const char *bad =
+        ignored != NULL ? NULL : firn_lake_bad_name(found->file.location, text);
+    if (bad != NULL) {
+        return firn_lake_add_bad(collector, found->file.location, found->file.unit, bad, error);
+    }
     pthread_mutex_lock(&collector->lock);
     firn_status status = ignored != NULL
                              ? push_ignored(collector, found->file.location, ignored, error)

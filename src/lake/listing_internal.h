@@ -9,6 +9,7 @@
 
 /** Longest location that is taken, without its zero. */
 #define FIRN_LAKE_LONGEST_LOCATION ((size_t)65535)
+#define FIRN_LAKE_BAD_NAME_SIZE 128
 
 /** A file on its way into the listing. */
 typedef struct firn_lake_found {
@@ -16,6 +17,7 @@ typedef struct firn_lake_found {
     const char *key; /**< equal for two spellings of one location */
     size_t order;    /**< of the name that it came by: line, row or position, from 1 */
     bool named;      /**< by itself, not found in a folder: looked at afterwards */
+    bool bad;        /**< was looked at, and can't be listed */
 } firn_lake_found;
 
 /** All that was found so far. `lock` guards everything behind it, since folders may be listed in parallel. */
@@ -29,6 +31,7 @@ typedef struct firn_lake_collector {
     firn_arena *arena;
     FIRN_VECTOR(firn_lake_found) found;
     FIRN_VECTOR(firn_lake_ignored) ignored;
+    FIRN_VECTOR(firn_lake_bad) bad;
     FIRN_VECTOR(firn_lake_unit) units;
 } firn_lake_collector;
 
@@ -79,6 +82,23 @@ bool firn_lake_glob_may_match_below(firn_lake_glob *glob, const char *text);
 /** Whether the last segment is "**", which names no files but all of a folder. */
 bool firn_lake_glob_takes_folders(const firn_lake_glob *glob);
 
+/* listing_bad.c */
+
+/** Notes a file, or a unit, that can't be listed; the location may be no UTF-8. Thread-safe. */
+firn_status firn_lake_add_bad(firn_lake_collector *collector, const char *location, uint32_t unit,
+                              const char *reason, firn_error *error);
+/** Why a location can't be listed whatever is there, in `text`; NULL: it can. */
+const char *firn_lake_bad_name(const char *location, char text[FIRN_LAKE_BAD_NAME_SIZE]);
+/** After a failure with what was named: where it is the name's, it is noted as bad, with the line or row that it comes from; others are passed up. Thread-safe. */
+firn_status firn_lake_blame_name(firn_lake_collector *collector, const firn_lake_found *found,
+                                 firn_status status, firn_error *problem, firn_error *error);
+/** Notes units that have rows by the manifest, and no files. `units` have theirs counted. */
+firn_status firn_lake_blame_units(firn_lake_collector *collector, const firn_lake_source *source,
+                                  const firn_lake_unit *units, firn_error *error);
+/** Into the listing, sorted. */
+firn_status firn_lake_take_bad(firn_lake_collector *collector, firn_lake_listing *out,
+                               firn_error *error);
+
 /* listing_folder.c */
 
 /** Whether a segment, of a folder or else of a file, is hidden. */
@@ -104,10 +124,11 @@ firn_status firn_lake_collect_glob(firn_lake_collector *collector, const char *p
 
 /* listing_names.c */
 
-/** Adds a name that firn_lake_look_at_names is to look at; `location` is as firn_lake_location made it. */
-firn_status firn_lake_add_name(firn_lake_collector *collector, const char *location, uint32_t unit,
-                               size_t order, firn_error *error);
-/** Looks at all names, and gives them the root that they share. NOT_FOUND names unit and file. */
+/** Adds a name, of line or row `order`, that firn_lake_look_at_names is to look at, or notes it as bad. A relative one is against `base`; `location` is for its use. */
+firn_status firn_lake_add_name(firn_lake_collector *collector, const char *name, const char *base,
+                               uint32_t unit, size_t order, firn_buffer *location,
+                               firn_error *error);
+/** Looks at all names, notes the bad ones, and gives the others the root that they share. */
 firn_status firn_lake_look_at_names(firn_lake_collector *collector, firn_error *error);
 /** Files and folders. `files` says whether any was a file. */
 firn_status firn_lake_collect_paths(firn_lake_collector *collector, const char *const *locations,
@@ -163,6 +184,9 @@ typedef struct firn_lake_manifest {
 
 firn_status firn_lake_collect_manifest(firn_lake_collector *collector,
                                        const firn_lake_source *source, firn_error *error);
+/** Puts the folder of a unit into `out`, as firn_lake_location makes it. INVALID: it leads out of the template's. */
+firn_status firn_lake_unit_folder(const firn_lake_source *source, const char *unit,
+                                  firn_buffer *out, firn_error *error);
 /** One row's values as text; NULL data: null. Also checks them. */
 firn_status firn_lake_manifest_add(firn_lake_manifest *manifest,
                                    const firn_slice values[FIRN_LAKE_COLUMN_COUNT],

@@ -125,10 +125,9 @@ static firn_status add_file(firn_lake_manifest *manifest, firn_slice path, uint3
     firn_buffer_clear(given);
     FIRN_TRY(firn_buffer_append(given, path.data, path.size, error));
     FIRN_TRY(firn_buffer_append_byte(given, '\0', error));
-    FIRN_TRY(firn_lake_location((const char *)given->data, manifest->source->base,
-                                &manifest->location, error));
-    return firn_lake_add_name(manifest->collector, (const char *)manifest->location.data, unit,
-                              manifest->row, error);
+    return firn_lake_add_name(manifest->collector, (const char *)given->data,
+                              manifest->source->base, unit, manifest->row, &manifest->location,
+                              error);
 }
 
 static firn_status add_row(firn_lake_manifest *manifest,
@@ -191,22 +190,27 @@ static bool goes_down(const char *path) {
     }
 }
 
-static firn_status unit_folder(const firn_lake_source *source, const char *unit, firn_buffer *given,
-                               firn_buffer *out, firn_error *error) {
+firn_status firn_lake_unit_folder(const firn_lake_source *source, const char *unit,
+                                  firn_buffer *out, firn_error *error) {
     const char *template = source->unit_folder;
     size_t fixed = fixed_length(template);
+    firn_buffer given = firn_buffer_with_maximum(SIZE_MAX);
+    firn_status status;
     /* "./" keeps a unit from being taken for a scheme. */
-    FIRN_TRY(fixed == 0 ? firn_buffer_append_text(given, "./", error)
-                        : firn_buffer_append(given, template, fixed, error));
-    size_t filled = given->size;
-    FIRN_TRY(append_filled(template + fixed, unit, given, error));
-    if (!goes_down((const char *)given->data + filled)) {
-        return firn_fail(error, FIRN_INVALID,
-                         "unit \"%.200s\" leads out of the folder of the units, or to that folder "
-                         "itself",
-                         unit);
+    FIRN_CHECK(fixed == 0 ? firn_buffer_append_text(&given, "./", error)
+                          : firn_buffer_append(&given, template, fixed, error));
+    size_t filled = given.size;
+    FIRN_CHECK(append_filled(template + fixed, unit, &given, error));
+    if (!goes_down((const char *)given.data + filled)) {
+        FIRN_CHECK(firn_fail(error, FIRN_INVALID,
+                             "unit \"%.200s\" leads out of the folder of the units, or to that "
+                             "folder itself",
+                             unit));
     }
-    return firn_lake_location((const char *)given->data, source->base, out, error);
+    FIRN_CHECK(firn_lake_location((const char *)given.data, source->base, out, error));
+out:
+    firn_buffer_release(&given);
+    return status;
 }
 
 /* --- from a location to its unit ----------------------------------------------------------------- */
@@ -229,10 +233,9 @@ static bool lies_below(const char *key, const char *folder) {
 
 static firn_status is_units(const firn_lake_source *source, const char *key, const char *unit,
                             bool *out, firn_error *error) {
-    firn_buffer given = firn_buffer_with_maximum(SIZE_MAX);
     firn_buffer folder = firn_buffer_with_maximum(SIZE_MAX);
     char *folder_key = NULL;
-    firn_status status = unit_folder(source, unit, &given, &folder, error);
+    firn_status status = firn_lake_unit_folder(source, unit, &folder, error);
     *out = false;
     if (status == FIRN_INVALID) {
         /* No unit can be called so. */
@@ -246,7 +249,6 @@ static firn_status is_units(const firn_lake_source *source, const char *key, con
     if (folder_key != NULL) *out = lies_below(key, folder_key);
 out:
     firn_free(folder_key);
-    firn_buffer_release(&given);
     firn_buffer_release(&folder);
     return status;
 }
@@ -300,14 +302,21 @@ out:
 static firn_status list_unit(void *context, size_t index, firn_error *error) {
     const firn_lake_manifest *manifest = context;
     const char *unit = manifest->collector->units.items[index].name;
-    firn_buffer given = firn_buffer_with_maximum(SIZE_MAX);
     firn_buffer folder = firn_buffer_with_maximum(SIZE_MAX);
+    firn_error problem;
+    firn_error_clear(&problem);
     firn_status status;
-    FIRN_CHECK(unit_folder(manifest->source, unit, &given, &folder, error));
-    FIRN_CHECK(firn_lake_collect_folder(manifest->collector, (const char *)folder.data, NULL,
-                                        (uint32_t)index, index + 1, NULL, error));
+    FIRN_CHECK(firn_lake_unit_folder(manifest->source, unit, &folder, error));
+    status = firn_lake_collect_folder(manifest->collector, (const char *)folder.data, NULL,
+                                      (uint32_t)index, index + 1, NULL, &problem);
+    if (status == FIRN_INVALID) {
+        /* What has the folder's name is none. */
+        status = firn_lake_add_bad(manifest->collector, (const char *)folder.data,
+                                   (uint32_t)index, problem.message, error);
+    } else if (status != FIRN_OK && error != NULL) {
+        *error = problem;
+    }
 out:
-    firn_buffer_release(&given);
     firn_buffer_release(&folder);
     return firn_error_wrap(error, status, "%s: unit \"%.200s\"", manifest->collector->source, unit);
 }

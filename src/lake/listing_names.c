@@ -14,32 +14,33 @@ static size_t run_end(size_t run, size_t count) {
     return end < count ? end : count;
 }
 
-firn_status firn_lake_add_name(firn_lake_collector *collector, const char *location, uint32_t unit,
-                               size_t order, firn_error *error) {
-    if (!firn_lake_is_utf8(location)) {
-        const char *shown = firn_lake_shown(collector->arena, location);
-        if (shown == NULL) return firn_fail_memory(error);
-        return firn_fail(error, FIRN_INVALID, "%s: a name that is no UTF-8 can't be recorded",
-                         shown);
+static firn_status check_name(const char *location, firn_error *error) {
+    char text[FIRN_LAKE_BAD_NAME_SIZE];
+    const char *bad = firn_lake_bad_name(location, text);
+    return bad == NULL ? FIRN_OK : firn_fail(error, FIRN_INVALID, "%s", bad);
+}
+
+firn_status firn_lake_add_name(firn_lake_collector *collector, const char *name, const char *base,
+                               uint32_t unit, size_t order, firn_buffer *made,
+                               firn_error *error) {
+    firn_lake_found found = {
+        .file = {.location = name, .unit = unit}, .order = order, .named = true};
+    firn_error problem;
+    firn_error_clear(&problem);
+    firn_status status = firn_lake_location(name, base, made, &problem);
+    const char *location = (const char *)made->data;
+    if (status == FIRN_OK) {
+        found.file.location = location;
+        status = check_name(location, &problem);
     }
-    firn_lake_found found = {.file = {.unit = unit}, .order = order, .named = true};
+    if (status != FIRN_OK) {
+        return firn_lake_blame_name(collector, &found, status, &problem, error);
+    }
     found.file.location = firn_arena_strdup(collector->arena, location);
     if (found.file.location == NULL) return firn_fail_memory(error);
     found.key = firn_lake_location_key(found.file.location, collector->arena);
     if (found.key == NULL) return firn_fail_memory(error);
     return firn_vector_push(&collector->found, error, found);
-}
-
-/* Which line or row of the source a failure comes from, and whose file it is. */
-static firn_status wrap(const firn_lake_collector *collector, const firn_lake_found *found,
-                        firn_status status, firn_error *error) {
-    if (status == FIRN_OK) return FIRN_OK;
-    if (found->file.unit != FIRN_LAKE_NO_UNIT) {
-        firn_error_wrap(error, status, "unit \"%s\"",
-                        collector->units.items[found->file.unit].name);
-    }
-    return firn_error_wrap(error, status, "%s: %s %zu", collector->source, collector->item,
-                           found->order);
 }
 
 static firn_status look_at_run(void *context, size_t run, firn_error *error) {
@@ -48,23 +49,27 @@ static firn_status look_at_run(void *context, size_t run, firn_error *error) {
     for (size_t i = run * RUN_LENGTH; i < end; i++) {
         firn_lake_found *found = &collector->found.items[i];
         firn_storage_stat stat = {0};
+        firn_error problem;
+        firn_error_clear(&problem);
         firn_status status =
-            firn_storage_stat_file(collector->storage, found->file.location, &stat, error);
+            firn_storage_stat_file(collector->storage, found->file.location, &stat, &problem);
         if (status == FIRN_OK && stat.size > INT64_MAX) {
-            status = firn_fail(error, FIRN_LIMIT, "%s is too large", found->file.location);
+            status = firn_fail(&problem, FIRN_LIMIT, "%s is too large", found->file.location);
         }
-        if (status != FIRN_OK) return wrap(collector, found, status, error);
+        found->bad = status != FIRN_OK;
+        FIRN_TRY(firn_lake_blame_name(collector, found, status, &problem, error));
         found->file.size = (int64_t)stat.size;
         found->file.modified_ns = stat.modified_ns;
     }
     return FIRN_OK;
 }
 
-/* Leaves markers aside. */
+/* Leaves markers and bad names aside. */
 static firn_status leave_markers(firn_lake_collector *collector, firn_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < collector->found.count; i++) {
         firn_lake_found found = collector->found.items[i];
+        if (found.bad) continue;
         const char *marker = firn_lake_marker(found.file.location, (uint64_t)found.file.size);
         if (marker == NULL || !found.named) {
             collector->found.items[kept++] = found;
@@ -132,12 +137,8 @@ firn_status firn_lake_collect_list(firn_lake_collector *collector, const char *l
     for (bool found = true; found;) {
         FIRN_CHECK(firn_lake_text_line(&text, &line, &found, error));
         if (!found || line.size == 0) continue;
-        status = firn_lake_location((const char *)line.data, base, &location, error);
-        if (status == FIRN_OK) {
-            status = firn_lake_add_name(collector, (const char *)location.data, FIRN_LAKE_NO_UNIT,
-                                        text.line, error);
-        }
-        FIRN_CHECK(firn_error_wrap(error, status, "%s: line %zu", collector->source, text.line));
+        FIRN_CHECK(firn_lake_add_name(collector, (const char *)line.data, base, FIRN_LAKE_NO_UNIT,
+                                      text.line, &location, error));
     }
     FIRN_CHECK(firn_lake_look_at_names(collector, error));
 out:

@@ -173,6 +173,8 @@ static void release(firn_sync_work *work, firn_status status) {
     firn_table_close(work->table);
     firn_map_free(work->walked);
     firn_map_free(work->acted_on);
+    firn_map_free(work->bad_names);
+    firn_map_free(work->bad_units);
     firn_vector_release(&work->adopted);
     firn_vector_release(&work->adopted_units);
     firn_vector_release(&work->untold);

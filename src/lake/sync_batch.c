@@ -16,6 +16,15 @@ typedef struct batch_sums {
     int64_t expected; /* -1: unknown */
 } batch_sums;
 
+firn_status firn_sync_refuse_for(const firn_sync_work *work, const char *location,
+                                 const char *reason, firn_error *error) {
+    size_t all = work->result->bad.count; /* those of later batches, too: the report names them */
+    bool named = strstr(reason, location) != NULL;
+    return firn_fail(error, FIRN_BLOCKED,
+                     "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",
+                     all, all == 1 ? "" : "s", named ? "" : location, named ? "" : ": ", reason);
+}
+
 static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t count,
                               firn_error *error) {
     size_t bad = 0;
@@ -25,13 +34,8 @@ static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t c
         if (bad++ == 0) where = i;
     }
     if (bad == 0) return FIRN_OK;
-    size_t all = work->result->bad.count; /* those of later batches, too: the report names them */
-    const char *reason = firn_sync_reason_of_bad(work, where);
-    bool named = strstr(reason, work->files[where].location) != NULL;
-    return firn_fail(error, FIRN_BLOCKED,
-                     "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",
-                     all, all == 1 ? "" : "s", named ? "" : work->files[where].location,
-                     named ? "" : ": ", reason);
+    return firn_sync_refuse_for(work, work->files[where].location,
+                                firn_sync_reason_of_bad(work, where), error);
 }
 
 /* Fails where nothing of the batch may be committed; else adds up what there is to commit. */
@@ -39,6 +43,8 @@ static firn_status check_batch(firn_sync_work *work, const firn_sync_batch *batc
                                firn_error *error) {
     *sums = (batch_sums){.expected = -1};
     if (!work->options->skip_bad) FIRN_TRY(refuse_bad(work, batch->first, batch->count, error));
+    const firn_sync_unit *units = work->listing.has_units ? &work->units[batch->first_unit] : NULL;
+    FIRN_TRY(firn_sync_refuse_unlisted(work, units, batch->unit_count, error));
     for (size_t i = 0; i < batch->unit_count; i++) {
         const firn_sync_unit *unit = &work->units[batch->first_unit + i];
         /* A unit with a bad file is left out as a whole. */
@@ -349,7 +355,7 @@ static void count_batch(firn_sync_work *work, const firn_sync_batch *batch,
 
 firn_status firn_sync_check_first_batch(firn_sync_work *work, firn_error *error) {
     batch_sums sums = {0};
-    if (work->batches.count == 0) return FIRN_OK;
+    if (work->batches.count == 0) return firn_sync_refuse_unlisted(work, NULL, 0, error);
     FIRN_TRY(firn_sync_check_unit_names(work, error));
     return check_batch(work, &work->batches.items[0], &sums, error);
 }

@@ -25,7 +25,7 @@ static firn_status take_units(firn_sync_work *work, const uint8_t *classes, firn
             if (classes[index] != FIRN_SYNC_NEW_FILE) continue;
             take_file(work, own, &listing->files[index]);
         }
-        if (work->file_count == first) {
+        if (work->file_count == first && !firn_sync_is_bad_unit(work, unit->name)) {
             work->result->units_known++;
             FIRN_TRY(firn_sync_compare_unit(work, classes, unit, error));
             continue;
@@ -73,7 +73,7 @@ bool firn_sync_has_bad_file(const firn_sync_work *work, const firn_sync_unit *un
     for (size_t i = 0; i < unit->count; i++) {
         if (work->facts[unit->first + i].state == FIRN_SYNC_BAD) return true;
     }
-    return false;
+    return firn_sync_is_bad_unit(work, work->listing.units[unit->unit].name);
 }
 
 static bool is_good(const firn_sync_work *work, size_t index) {

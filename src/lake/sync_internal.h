@@ -86,6 +86,7 @@ typedef struct firn_sync_work {
 
     firn_lake_listing listing;
     bool listed_again;    /**< after the ledger was loaded */
+    firn_map *bad_names, *bad_units; /**< of what can't be listed: locations, and units that wait for them */
     size_t found_entries; /**< of the ledger, that the listing has */
     firn_lake_layout *layout;
     firn_table *table; /**< NULL: not there (yet) */
@@ -179,6 +180,18 @@ void firn_sync_warn_of_history_alone(const firn_sync_work *work, const uint8_t *
 bool firn_sync_has_unit_folders(const firn_sync_work *work);
 /** A set of the names of listed units; owned. */
 firn_status firn_sync_name_units(const firn_sync_work *work, firn_map **out, firn_error *error);
+
+/* sync_bad.c */
+/** Notes what of the listing can't be listed. */
+firn_status firn_sync_note_unlisted(firn_sync_work *work, firn_error *error);
+/** Whether the source names a file, or has the unit (nullable), but can't list all of it. */
+bool firn_sync_is_unlisted(const firn_sync_work *work, const char *location, const char *unit);
+bool firn_sync_is_bad_unit(const firn_sync_work *work, const char *unit);
+/** Into the report. */
+firn_status firn_sync_tell_unlisted(firn_sync_work *work, firn_error *error);
+/** BLOCKED, without skip_bad, where something of these units (NULL: of the source) can't be listed. */
+firn_status firn_sync_refuse_unlisted(const firn_sync_work *work, const firn_sync_unit *units,
+                                      size_t count, firn_error *error);
 
 /* sync_same.c */
 /** Notes new files as bad that are, behind symbolic links, others of the source or of the ledger. */
@@ -324,6 +337,9 @@ firn_status firn_sync_follow(firn_sync_work *work, firn_error *error);
 /* sync_batch.c */
 /** Tells the first batch, of those to come, that can't be committed; the number of batches: all can. */
 firn_status firn_sync_find_refused(firn_sync_work *work, size_t *out, firn_error *error);
+/** BLOCKED: says how many files are bad, and of the first one why. */
+firn_status firn_sync_refuse_for(const firn_sync_work *work, const char *location,
+                                 const char *reason, firn_error *error);
 /** Fails where the first batch would, before anything is committed. */
 firn_status firn_sync_check_first_batch(firn_sync_work *work, firn_error *error);
 /** Adds the batches, each in a commit of its own; a preview only counts them. */

@@ -101,7 +101,7 @@ static firn_status take_missing(firn_sync_work *work, const firn_ledger_entry *e
     const char *unit = NULL;
     firn_ledger_entry copy = {0};
     FIRN_TRY(speaks_of(work, entry, units, &unit, &ours, error));
-    if (!ours) return FIRN_OK;
+    if (!ours || firn_sync_is_unlisted(work, entry->location, unit)) return FIRN_OK;
     FIRN_TRY(firn_sync_copy_entry(work, entry, &copy, error));
     copy.unit = firn_sync_keep(work, unit);
     firn_sync_finding finding = {

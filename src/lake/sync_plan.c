@@ -350,6 +350,7 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
     for (size_t i = 0; i < work->adopted_units.count; i++) {
         FIRN_CHECK(firn_map_set_text(units, work->adopted_units.items[i], NULL, error));
     }
+    FIRN_CHECK(firn_sync_note_unlisted(work, error));
     for (size_t i = 0; i < work->listing.file_count; i++) {
         FIRN_CHECK(classify_file(work, i, units, &classes, error));
     }
@@ -358,6 +359,7 @@ static firn_status classify(firn_sync_work *work, bool *again, firn_error *error
         work->listed_again = *again = true;
         goto out;
     }
+    FIRN_CHECK(firn_sync_tell_unlisted(work, error));
     FIRN_CHECK(firn_sync_ask_footers(work, classes.of, error));
     FIRN_CHECK(look_at_live(work, &classes, error));
     FIRN_CHECK(firn_sync_restore_removed(work, error));

@@ -44,6 +44,16 @@ void firn_sync_leave_out(firn_sync_work *work, const firn_sync_unit *unit) {
     }
 }
 
+/* What of them can be read must not shape the plan. */
+static void leave_out_unlisted(firn_sync_work *work) {
+    if (!work->options->skip_bad) return;
+    for (size_t i = 0; i < work->unit_count; i++) {
+        const firn_sync_unit *unit = &work->units[i];
+        const char *name = work->listing.units[unit->unit].name;
+        if (firn_sync_is_bad_unit(work, name)) firn_sync_leave_out(work, unit);
+    }
+}
+
 static void leave_out_units(firn_sync_work *work) {
     if (!work->options->skip_bad) return;
     for (size_t i = 0; i < work->unit_count; i++) {
@@ -88,6 +98,7 @@ out:
 
 /* One round. `shaping`: how many files the plan was made of. */
 static firn_status learn(firn_sync_work *work, size_t *shaping, firn_error *error) {
+    leave_out_unlisted(work);
     FIRN_TRY(firn_sync_unite(work, error));
     leave_out_units(work);
     *shaping = count_pending(work);

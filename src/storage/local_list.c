@@ -90,8 +90,9 @@ static firn_status walk_folder(folder_walk *walk, const char *location, bool is_
     if (descriptor < 0) {
         if (errno == ENOENT) return FIRN_OK;
         if (!is_root && (errno == ENOTDIR || errno == ELOOP)) return FIRN_OK;
-        return firn_fail_errno(error, errno == ENOTDIR ? FIRN_INVALID : FIRN_IO, errno,
-                               "%s can't be listed", location);
+        bool no_folder = errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP;
+        return firn_fail_errno(error, no_folder ? FIRN_INVALID : FIRN_IO, errno,
+                               "%.500s can't be listed", location);
     }
     DIR *folder = fdopendir(descriptor);
     if (folder == NULL) {

@@ -28,6 +28,11 @@ static firn_status fail_lookup(int code, const char *location, firn_error *error
     return firn_fail_errno(error, FIRN_IO, code, "%s can't be opened", location);
 }
 
+/* Names that no file can have, as opposed to files that can't be reached. */
+static bool is_no_name(int code) {
+    return code == ENAMETOOLONG || code == ELOOP;
+}
+
 static firn_status check_regular(const struct stat *status, const char *location,
                                  firn_status failure, firn_error *error) {
     if (S_ISREG(status->st_mode)) return FIRN_OK;
@@ -51,7 +56,10 @@ static firn_status local_stat(void *implementation, const char *location, firn_s
     const char *path = NULL;
     FIRN_TRY(firn_local_path(location, &path, error));
     struct stat status;
-    if (stat(path, &status) != 0) return fail_lookup(errno, location, error);
+    if (stat(path, &status) != 0) {
+        if (!is_no_name(errno)) return fail_lookup(errno, location, error);
+        return firn_fail_errno(error, FIRN_INVALID, errno, "%.500s can't be opened", location);
+    }
     FIRN_TRY(check_regular(&status, location, FIRN_INVALID, error));
     out->size = (uint64_t)status.st_size;
     out->modified_ns = firn_local_modified_ns(&status);

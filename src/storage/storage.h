@@ -77,7 +77,7 @@ firn_status firn_storage_memory(firn_storage **out, firn_error *error);
 
 /**
  * NOT_FOUND when absent; UNSUPPORTED for schemes that this build can't reach, naming the scheme;
- * INVALID for what is no regular file.
+ * INVALID for what is no regular file, and names that none can have (too long, links in a circle).
  */
 firn_status firn_storage_stat_file(firn_storage *storage, const char *location,
                                    firn_storage_stat *out, firn_error *error);

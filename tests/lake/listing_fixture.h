@@ -68,6 +68,16 @@ static inline firn_status list_as(fixture *f, firn_lake_source_kind kind, const 
     return firn_lake_list(f->storage, f->pool, &source, &f->listing, &f->error);
 }
 
+/** The listing has one bad file, shown by these paths and for a reason with these words; then it is released. */
+static inline void check_bad(fixture *f, const char *path, const char *reason) {
+    assert_int_equal(f->listing.bad_count, 1);
+    assert_string_equal(f->listing.bad[0].location, in(f, path));
+    if (strstr(f->listing.bad[0].reason, reason) == NULL) {
+        fail_msg("\"%s\" lacks \"%s\"", f->listing.bad[0].reason, reason);
+    }
+    firn_lake_listing_release(&f->listing);
+}
+
 /** The listing is these files, in this order (a list of paths below the folder that ends in NULL); then it is released. */
 static inline void check_files(fixture *f, const char *const *paths) {
     size_t count = 0;

@@ -154,10 +154,15 @@ static void test_odd_names(void **state) {
     CHECK_IGNORED("lake/x\\xffy.txt", ending);
     release(f);
     add(f, "lake/x\xFFy.parquet", "1");
-    check_fails(list_as(f, FIRN_LAKE_PATHS, in(f, "lake")), FIRN_INVALID, &f->error,
-                "x\\xffy.parquet: a name that is no UTF-8");
-    check_fails(list_as(f, FIRN_LAKE_PATHS, in(f, "lake/x\xFFy.parquet")), FIRN_INVALID, &f->error,
-                "x\\xffy.parquet");
+    static const char *const names[] = {"lake", "lake/x\xFFy.parquet"};
+    for (size_t i = 0; i < 2; i++) {
+        check_ok(list_as(f, FIRN_LAKE_PATHS, in(f, names[i])), &f->error);
+        assert_int_equal(f->listing.file_count, i == 0 ? 1 : 0);
+        check_bad(f, "lake/x\\xffy.parquet", "no UTF-8");
+    }
+    check_ok(list_as(f, FIRN_LAKE_GLOB, in(f, "lake/x*.parquet")), &f->error);
+    assert_int_equal(f->listing.bad[0].unit, FIRN_LAKE_NO_UNIT);
+    check_bad(f, "lake/x\\xffy.parquet", "no UTF-8");
 }
 
 static void test_deep(void **state) {
@@ -244,12 +249,23 @@ static void test_list(void **state) {
     assert_string_equal(file->location + file->root_length, "k=1/a.parquet");
     release(f);
     add(f, "gone", "lake/k=1/a.parquet\n\nlake/no.parquet\n");
-    check_fails(list_as(f, FIRN_LAKE_LIST, in(f, "gone")), FIRN_NOT_FOUND, &f->error, "line 3");
-    assert_non_null(strstr(f->error.message, "lake/no.parquet"));
+    check_ok(list_as(f, FIRN_LAKE_LIST, in(f, "gone")), &f->error);
+    assert_int_equal(f->listing.file_count, 1);
+    check_bad(f, "lake/no.parquet", "gone: line 3: ");
+    add(f, "twice", "lake/no.parquet\nlake/./no.parquet\n");
+    check_ok(list_as(f, FIRN_LAKE_LIST, in(f, "twice")), &f->error);
+    check_bad(f, "lake/no.parquet", "line 1: ");
     add(f, "folder", "lake\n");
-    check_fails(list_as(f, FIRN_LAKE_LIST, in(f, "folder")), FIRN_INVALID, &f->error, "folder");
-    add(f, "wrong", "x\n\xFF\n");
-    check_fails(list_as(f, FIRN_LAKE_LIST, in(f, "wrong")), FIRN_INVALID, &f->error, "line 2");
+    check_ok(list_as(f, FIRN_LAKE_LIST, in(f, "folder")), &f->error);
+    check_bad(f, "lake", "no regular file but a folder");
+    add(f, "wrong", "lake/k=1/a.parquet\n\xFF\n");
+    check_ok(list_as(f, FIRN_LAKE_LIST, in(f, "wrong")), &f->error);
+    assert_int_equal(f->listing.file_count, 1);
+    check_bad(f, "\\xff", "line 2: a name that is no UTF-8");
+    add(f, "several", "s3://b/k\nfile:\nlake/\xFF\nno\n");
+    check_ok(list_as(f, FIRN_LAKE_LIST, in(f, "several")), &f->error);
+    assert_int_equal(f->listing.bad_count, 4);
+    release(f);
     check_ok(firn_storage_put(f->storage, in(f, "zero"), firn_slice_of("a\0b", 3), &f->error),
              &f->error);
     check_fails(list_as(f, FIRN_LAKE_LIST, in(f, "zero")), FIRN_INVALID, &f->error, "zero byte");
@@ -263,6 +279,18 @@ static void test_list(void **state) {
     memset(line, 'x', 100000);
     add(f, "long", line);
     check_fails(list_as(f, FIRN_LAKE_LIST, in(f, "long")), FIRN_LIMIT, &f->error, "line 1");
+    /* Longer than the system's names, and than its paths. */
+    static const size_t lengths[] = {300, 5000};
+    static const char *const reasons[] = {"line 1: ", "a path of "};
+    for (size_t i = 0; i < 2; i++) {
+        line[lengths[i]] = '\0';
+        add(f, "longer", line);
+        line[lengths[i]] = 'x';
+        check_ok(list_as(f, FIRN_LAKE_LIST, in(f, "longer")), &f->error);
+        assert_int_equal(f->listing.bad_count, 1);
+        assert_non_null(strstr(f->listing.bad[0].reason, reasons[i]));
+        release(f);
+    }
     free(line);
 }
 

@@ -139,8 +139,6 @@ static void test_refused(void **state) {
         {"unit,rows\n\"3_4,1\n", "row 1: a quote is not closed", FIRN_BLOCKED},
         {"unit,rows\n\"3_4\"x,1\n", "behind the closing quote", FIRN_BLOCKED},
         {"unit,unit\n3_4,1\n", "two columns have the name \"unit\"", FIRN_BLOCKED},
-        {"unit,rows\n7_7,1\n", "unit \"7_7\" has 1 rows by the manifest, and no data files",
-         FIRN_BLOCKED},
         {"unit,rows\n\xFF,1\n", "\\xff\" is no UTF-8", FIRN_BLOCKED},
         {"[{\"unit\":1}]", "an array of JSON", FIRN_BLOCKED},
         {"{\"unit\":1}\n[1]\n", "line 2: no JSON object", FIRN_BLOCKED},
@@ -168,6 +166,25 @@ static void test_refused(void **state) {
     check_fails(list_text(f, "unit\n1\n", (how){.unit_folder = "{unit}", .path_column = "path"}),
                 FIRN_INVALID, &f->error, "exclude each other");
     check_fails(list_manifest(f, "no", folders), FIRN_NOT_FOUND, &f->error, "/no");
+}
+
+static void test_bad_units(void **state) {
+    fixture *f = *state;
+    add_tiles(f);
+    check_ok(list_text(f, "unit,rows\n3_4,2\n7_7,1\n1_2,1\n", folders), &f->error);
+    check_unit(f, 0, "3_4", 2, 0, 2);
+    check_unit(f, 1, "7_7", 1, 2, 0);
+    check_unit(f, 2, "1_2", 1, 2, 1);
+    assert_int_equal(f->listing.bad[0].unit, 1);
+    check_bad(f, "daily/tile=7_7", "unit \"7_7\" has 1 rows by the manifest, and no data files");
+    add(f, "daily/tile=0_0", "1");
+    check_ok(list_text(f, "unit,rows\n0_0,1\n3_4,2\n", folders), &f->error);
+    check_unit(f, 1, "3_4", 2, 0, 2);
+    check_bad(f, "daily/tile=0_0", "Not a directory");
+    add(f, "daily/tile=3_4/x\xFE.parquet", "1");
+    check_ok(list_text(f, "unit,rows\n1_2,1\n3_4,2\n", folders), &f->error);
+    assert_int_equal(f->listing.bad[0].unit, 1);
+    check_bad(f, "daily/tile=3_4/x\\xfe.parquet", "no UTF-8");
 }
 
 static void test_units_stay_inside(void **state) {
@@ -221,11 +238,15 @@ static void test_paths(void **state) {
     assert_string_equal(file->location + file->root_length, "tile=3_4/year=2024/a.parquet");
     assert_int_equal(file->size, 1);
     release(f);
-    check_fails(list_text(f,
-                          "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\nv,daily/no.parquet\n",
-                          (how){0}),
-                FIRN_NOT_FOUND, &f->error, "row 2: unit \"v\"");
-    assert_non_null(strstr(f->error.message, "daily/no.parquet"));
+    check_ok(list_text(f,
+                       "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\nv,daily/no.parquet\n",
+                       (how){0}),
+             &f->error);
+    assert_int_equal(f->listing.file_count, 1);
+    assert_int_equal(f->listing.bad[0].unit, 1);
+    check_bad(f, "daily/no.parquet", "row 2: unit \"v\"");
+    check_ok(list_text(f, "unit,rows,path\nu,1,daily/\xFF\n", (how){0}), &f->error);
+    check_bad(f, "daily/\\xff", "row 1: unit \"u\": a name that is no UTF-8");
     check_fails(list_text(f,
                           "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\n"
                           "v,daily/tile=1_2//year=2024/a.parquet\n",
@@ -234,8 +255,8 @@ static void test_paths(void **state) {
     check_fails(list_text(f, "unit,path\nu,\n", (how){0}), FIRN_BLOCKED, &f->error,
                 "row 1: column \"path\" is null");
     add(f, "m/_SUCCESS", "");
-    check_fails(list_text(f, "unit,rows,path\nu,1,m/_SUCCESS\n", (how){0}), FIRN_BLOCKED, &f->error,
-                "no data files");
+    check_ok(list_text(f, "unit,rows,path\nu,1,m/_SUCCESS\n", (how){0}), &f->error);
+    check_bad(f, "manifest", "no data files");
 }
 
 static void test_wide(void **state) {
@@ -562,6 +583,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_csv, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_json, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_units, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_units_stay_inside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wide, set_up, tear_down),
