@@ -197,6 +197,23 @@ static firn_status take_numbers(firn_sync_options *options, const firn_options *
     return FIRN_OK;
 }
 
+/* Of what a pipe doesn't name nobody knows whether it is gone: the policy would never do anything. */
+static firn_status check_stdin(const lake_request *request, const firn_options *given,
+                               firn_error *error) {
+    const firn_sync_options *options = &request->options;
+    const firn_lake_source *source = &options->source;
+    bool streamed = source->kind == FIRN_LAKE_LIST && strcmp(source->locations[0], "-") == 0;
+    if (options->once || !streamed || options->on_missing == FIRN_LAKE_ERROR) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "sync %s: --from - and --on-missing %s: standard input lists what is there to "
+                     "add, and nothing is missed that it lacks. Give the whole list as a file "
+                     "(--from FILE), or %s",
+                     request->table, options->on_missing == FIRN_LAKE_DELETE ? "delete" : "report",
+                     given->on_missing == NULL
+                         ? "say --on-missing error, which goes before the configuration"
+                         : "leave --on-missing out");
+}
+
 static firn_status fill_request(lake_request *request, const firn_invocation *invocation,
                                 const firn_lake_config *lake, firn_error *error) {
     const firn_options *given = invocation->options;
@@ -222,8 +239,9 @@ static firn_status fill_request(lake_request *request, const firn_invocation *in
     FIRN_TRY(take_properties(request, given, lake, error));
     FIRN_TRY(policy("on-replaced", setting(given->on_replaced, lake, "on-replaced"), true,
                     &options->on_replaced, error));
-    return policy("on-missing", setting(given->on_missing, lake, "on-missing"), false,
-                  &options->on_missing, error);
+    FIRN_TRY(policy("on-missing", setting(given->on_missing, lake, "on-missing"), false,
+                    &options->on_missing, error));
+    return check_stdin(request, given, error);
 }
 
 /* --- one table ----------------------------------------------------------------------------------- */

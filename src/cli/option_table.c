@@ -33,7 +33,8 @@ const firn_option firn_option_table[] = {
      "the source is every file that the pattern matches: * and ? within a name, ** across folders, "
      "[a-z], {a,b}"},
     {"from", 0, FIRN_OPTION_TEXT, MEMBER(from), FIRN_OPTIONS_LAKE, "FILE|-",
-     "the source is a text file with one location a line; -: standard input"},
+     "the source is a text file with one location a line; -: standard input, which lists what is "
+     "there to add, and of which nothing is missed"},
     {"manifest", 0, FIRN_OPTION_TEXT, MEMBER(manifest), FIRN_OPTIONS_SYNC, "FILE",
      "the source is a Parquet, CSV or JSON lines file that names complete units, and how many rows "
      "each has"},
@@ -70,7 +71,7 @@ const firn_option firn_option_table[] = {
      "delete; without it error"},
     {"on-missing", 0, FIRN_OPTION_TEXT, MEMBER(on_missing), FIRN_OPTIONS_SYNC, "POLICY",
      "what to do about files that were added and are gone: error, report or delete; without it "
-     "error"},
+     "error; not with --from -"},
     {"skip-bad", 0, FIRN_OPTION_FLAG, MEMBER(skip_bad), FIRN_OPTIONS_LAKE, NULL,
      "leave out files that can't be added, with the rest of their unit, and go on; --limit does "
      "not "

@@ -31,6 +31,30 @@ def test_an_empty_source_deletes_nothing():
     lake.whole()
 
 
+def test_standard_input_misses_nothing():
+    """--from - lists what is to be added: a policy on missing files would do nothing, so it is refused, be it an option or configured."""
+    lake = lake_of(3)
+    os.remove(lake.path("0.parquet"))
+    names = "".join(lake.path(f"{n}.parquet") + "\n" for n in (1, 2))
+    for policy in ("delete", "report"):
+        lake.refused("sync", "--from", "-", "--on-missing", policy, stdin=names, code=2,
+                     words=["--from -", f"--on-missing {policy}", "--from FILE"])
+    equal(lake.sync("--from", "-", stdin=names)["missing"], [], "missing files")
+    config = os.path.join(lake.folder, "firn.yaml")
+    lake.watch = False
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f"lakes:\n  {lake.name}:\n    source: {{folder: {lake.source}}}\n    on-missing: delete\n")
+    lake.refused("sync", "--config", config, "--from", "-", stdin=names, code=2, words=["--from -", "--on-missing error", "configuration"])
+    lake.sync("--config", config, "--from", "-", "--on-missing", "error", stdin=names)
+    # A register misses nothing anyhow.
+    lake.register("--config", config, "--from", "-", stdin=lake.write("3.parquet", [{"id": 3, "name": "n3"}], SCHEMA) + "\n")
+    # What is listed in a file is all.
+    listing = os.path.join(lake.folder, "list.txt")
+    with open(listing, "w", encoding="utf-8") as file:
+        file.write(names + lake.path("3.parquet") + "\n")
+    equal(lake.sync("--from", listing, "--on-missing", "delete").names("missing"), ["0.parquet"], "missing files by a list")
+
+
 def test_a_file_that_is_live_twice_is_not_taken_out_once():
     """PyIceberg's add_files can add a file twice; deleting one of the entries would leave rows of a file that is gone."""
     lake = lake_of(2)
