@@ -138,7 +138,9 @@ void firn_parquet_rewrite_counts_add(firn_parquet_rewrite_counts *sum,
 typedef struct firn_parquet_dictionary_reach {
     bool outgrows; /**< a merged dictionary pays, but not all pieces fit below its limit */
     int64_t rows;  /**< row_count of the pieces, from the first on, whose dictionaries fit */
-    int64_t rows_at_twice;       /**< … with twice the limit */
+    int64_t
+        rows_at_twice; /**< … with twice the limit, or more where PLAIN values would be far larger */
+    int64_t plain_bytes;         /**< about what all values would take without a dictionary */
     firn_parquet_merged *merged; /**< owned by the caller; NULL where nothing had to be merged */
 } firn_parquet_dictionary_reach;
 
@@ -153,7 +155,7 @@ firn_status firn_parquet_measure_dictionaries(const firn_parquet_piece *pieces, 
                                               firn_parquet_dictionary_reach *out,
                                               firn_error *error);
 
-/** Row groups of fewer rows are not cut for a dictionary's sake; below twice as many, twice the limit is let be. */
+/** Row groups of fewer rows are not cut for a dictionary's sake, if the leaf's values are not large; below twice as many, twice the limit is let be. */
 #define FIRN_PARQUET_FEWEST_ROWS_OF_CUT ((int64_t)250000)
 
 /** Builds output leaf `leaf_index` of a row group from all pieces in order. Thread-safe for different outputs. */

@@ -12,6 +12,13 @@
 /* A range of integers that PLAIN values get a dictionary for, and how often each must come up on average. */
 #define LARGEST_RANGE ((uint64_t)65536)
 #define LEAST_REPETITION 8
+/*
+ * A dictionary may pass its limit so many times, where PLAIN values would take so many times its bytes, or are this long on average: what
+ * is long and repeats must not come out many times as large.
+ */
+#define ROOMIEST 8
+#define FAR_SMALLER 4
+#define LONG_VALUE 256
 
 struct firn_parquet_merged {
     bool pays;
@@ -57,7 +64,8 @@ static bool take_merged(firn_parquet_rewriter *rewriter, size_t limit,
     rewriter->merged = NULL;
     if (!merged->pays || merged->translations == NULL) return false;
     *dictionary = merged->dictionary;
-    dictionary->limit = limit;
+    /* Which was raised, it may be. */
+    dictionary->limit = dictionary->bytes.size > limit ? dictionary->bytes.size : limit;
     rewriter->translations = merged->translations;
     merged->dictionary = (firn_parquet_dictionary){0};
     merged->translations = NULL;
@@ -69,6 +77,8 @@ typedef struct merge {
     int64_t values; /* of the pieces so far, nulls included where nobody counts them */
     uint64_t entries;
     size_t pieces;
+    int64_t all_values; /* of all pieces */
+    size_t most_bytes;  /* what the dictionary may take at the very most */
     bool failed, hopeless;
 } merge;
 
@@ -104,6 +114,37 @@ static firn_status expect_entries(firn_parquet_dictionary *dictionary, size_t mo
     return firn_parquet_dictionary_expect_entries(dictionary, count < most ? count : most, error);
 }
 
+/* What all values would take, going by the entries so far. */
+static double plain_bytes_of(const merge *work) {
+    const firn_parquet_dictionary *dictionary = work->dictionary;
+    if (dictionary->count == 0) return 0;
+    return (double)dictionary->bytes.size / dictionary->count * (double)work->all_values;
+}
+
+static size_t roomy_limit(const merge *work) {
+    const firn_parquet_dictionary *dictionary = work->dictionary;
+    bool is_long = dictionary->bytes.size / LONG_VALUE > dictionary->count;
+    double allowed = plain_bytes_of(work) / (is_long ? 1 : FAR_SMALLER);
+    return allowed < (double)work->most_bytes ? (size_t)allowed : work->most_bytes;
+}
+
+/* Adds the entries; where the dictionary is full, its limit may be raised once. */
+static firn_status add_entries(merge *work, const firn_parquet_values *values, uint32_t *out,
+                               size_t *done, firn_error *error) {
+    firn_parquet_dictionary *dictionary = work->dictionary;
+    size_t more = 0;
+    FIRN_TRY(expect_entries(dictionary, values->count, error));
+    FIRN_TRY(firn_parquet_dictionary_add(dictionary, values, 0, values->count, out, done, error));
+    if (*done == values->count) return FIRN_OK;
+    size_t limit = roomy_limit(work);
+    if (limit <= dictionary->limit) return FIRN_OK;
+    dictionary->limit = limit;
+    firn_status status = firn_parquet_dictionary_add(
+        dictionary, values, *done, values->count - *done, out + *done, &more, error);
+    *done += more;
+    return status;
+}
+
 static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, merge *work,
                                firn_error *error) {
     firn_parquet_translation *translation = &rewriter->translations[index];
@@ -128,9 +169,7 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
         values = converted;
     }
     size_t done = 0;
-    FIRN_TRY(expect_entries(work->dictionary, values.count, error));
-    FIRN_TRY(firn_parquet_dictionary_add(work->dictionary, &values, 0, values.count,
-                                         translation->entries, &done, error));
+    FIRN_TRY(add_entries(work, &values, translation->entries, &done, error));
     work->failed = done < values.count;
     translation->identical = true;
     for (size_t i = 0; i < done; i++) translation->identical &= translation->entries[i] == i;
@@ -223,7 +262,6 @@ static void survey_bounds(const firn_parquet_rewriter *rewriter, survey *found) 
     if (filled && rewriter->fill_base > greatest) greatest = rewriter->fill_base;
     if (least < found->least) found->least = least;
     if (greatest > found->greatest) found->greatest = greatest;
-    found->values += firn_parquet_values_of_piece(rewriter);
 }
 
 static firn_status survey_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
@@ -237,6 +275,7 @@ static firn_status survey_pieces(firn_parquet_rewriter *rewriter, const firn_par
         found->overflow |= __builtin_add_overflow(found->plain, copyable, &found->plain);
         found->overflow |= __builtin_add_overflow(found->total, bytes, &found->total);
         found->any_dictionary |= firn_parquet_piece_has_dictionary(rewriter);
+        found->values += firn_parquet_values_of_piece(rewriter);
         if (found->bounded) survey_bounds(rewriter, found);
     }
     return FIRN_OK;
@@ -274,7 +313,9 @@ static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet
     rewriter->translations =
         firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
     if (rewriter->translations == NULL) return firn_fail_memory(error);
-    merge work = {.dictionary = dictionary};
+    merge work = {.dictionary = dictionary,
+                  .all_values = found->values,
+                  .most_bytes = ROOMIEST * (size_t)rewriter->options->dictionary_size_bytes};
     FIRN_TRY(firn_parquet_sample_dictionaries(rewriter, pieces, &work.failed, error));
     FIRN_TRY(merge_pieces(rewriter, pieces, &work, error));
     *merged = !work.failed && pays(&work, width);
@@ -381,16 +422,19 @@ static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_p
     if (range_fits(&found, width, limit)) return FIRN_OK;
     firn_parquet_dictionary dictionary;
     firn_parquet_dictionary_init(&dictionary, element->type, width, 2 * limit);
-    merge work = {.dictionary = &dictionary};
+    merge work = {
+        .dictionary = &dictionary, .all_values = found.values, .most_bytes = ROOMIEST * limit};
     rewriter->translations =
         firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
     firn_status status = rewriter->translations == NULL
                              ? firn_fail_memory(error)
                              : measure_pieces(rewriter, pieces, limit, &work, out, error);
-    bool fits = !work.failed &&
-                dictionary.bytes.size <= limit_of(pieces, rewriter->piece_count, rewriter->options);
+    size_t most = limit_of(pieces, rewriter->piece_count, rewriter->options);
+    if (roomy_limit(&work) > most) most = roomy_limit(&work);
+    bool fits = !work.failed && dictionary.bytes.size <= most;
     bool paying = !work.hopeless && pays(&work, width);
     if (!paying) out->outgrows = false;
+    out->plain_bytes = (int64_t)plain_bytes_of(&work);
     if (status == FIRN_OK) {
         status = keep_merged(rewriter, fits && paying, &dictionary, &out->merged, error);
     }

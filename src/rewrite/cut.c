@@ -8,6 +8,9 @@
 
 #include "base/alloc.h"
 
+/* What the values of one leaf take before they are encoded, in a row group that is not cut further. */
+#define FEWEST_BYTES_OF_CUT ((int64_t)64 << 20)
+
 typedef struct cut_job {
     const firn_rewrite_context *context;
     const firn_parquet_piece *pieces;
@@ -36,6 +39,8 @@ static firn_status measure_leaf(void *argument, size_t leaf, firn_error *error) 
 
 size_t firn_rewrite_parts_for(const firn_parquet_dictionary_reach *reach, int64_t rows) {
     int64_t most = rows / FIRN_PARQUET_FEWEST_ROWS_OF_CUT;
+    int64_t most_by_bytes = reach->plain_bytes / FEWEST_BYTES_OF_CUT;
+    if (most_by_bytes > most) most = most_by_bytes;
     if (!reach->outgrows || most < 2) return 1;
     /* The first rows are taken for all: what comes later is not known better. */
     if (reach->rows > 0) {
@@ -77,7 +82,6 @@ firn_status firn_rewrite_find_cut(firn_rewrite_context *context, const firn_parq
     int64_t rows = 0;
     *out = (firn_rewrite_cut){.parts = 1, .leaf_count = leaves};
     for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
-    if (rows < 2 * FIRN_PARQUET_FEWEST_ROWS_OF_CUT) return FIRN_OK;
     cut_job job = {.context = context,
                    .pieces = pieces,
                    .piece_count = piece_count,

@@ -19,7 +19,7 @@ firn_status firn_rewrite_find_cut(firn_rewrite_context *context, const firn_parq
                                   size_t piece_count, firn_rewrite_cut *out, firn_error *error);
 void firn_rewrite_cut_release(firn_rewrite_cut *cut);
 
-/** The parts that one leaf asks for: none of fewer rows than FIRN_PARQUET_FEWEST_ROWS_OF_CUT. */
+/** The parts that one leaf asks for: none of fewer rows than FIRN_PARQUET_FEWEST_ROWS_OF_CUT, or of 64 MB of its values. */
 size_t firn_rewrite_parts_for(const firn_parquet_dictionary_reach *reach, int64_t rows);
 
 /** Where the part that begins at piece `first` ends, when `parts_left` parts of about equal rows are to be made of the rest. */

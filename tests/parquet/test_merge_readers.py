@@ -338,6 +338,26 @@ def test_page_version(folder):
         assert version == "1.0" or [way["way"] for way in document["ways"]] == ["joined"], document["ways"]
 
 
+def test_long_values(folder):
+    """Dictionaries of long values that differ from file to file, or are larger than any limit, don't come out PLAIN and many times as large."""
+    dice = random.Random(11)
+    for name, files, count, size, rows, alike in (("own", 12, 400, 1000, 2000, False), ("large", 3, 300, 20000, 900, True)):
+        words = [dice.randbytes(size // 2).hex() for _ in range(count)]
+        paths = []
+        for i in range(files):
+            if not alike:
+                words = [dice.randbytes(size // 2).hex() for _ in range(count)]
+            paths.append(f"{folder}/{name}-{i}.parquet")
+            pq.write_table(pa.table({"word": [words[(k + i) % count] for k in range(rows)]}), paths[-1], compression="zstd",
+                           dictionary_pagesize_limit=16 << 20)
+        out = f"{folder}/{name}.parquet"
+        merge(out, *paths)
+        size_in, size_out = sum(os.path.getsize(path) for path in paths), os.path.getsize(out)
+        assert size_out <= size_in * 1.02, (name, size_in, size_out)
+        same(pq.read_table(out), pa.concat_tables([pq.read_table(path) for path in paths]))
+        same(by_duckdb(out), pa.concat_tables([by_duckdb(path) for path in paths]))
+
+
 def test_target(folder):
     """Several files of about one size, that appear together; the rows in their order, none twice."""
     dice = random.Random(5)

@@ -8,17 +8,27 @@ static void parts_keep_their_rows(void **state) {
         bool outgrows;
         int64_t fits, fits_twice, rows;
         size_t parts;
+        int64_t plain_bytes;
     } cases[] = {
-        {false, 0, 0, 1000000, 1},          {true, 600000, 1000000, 1000000, 2},
-        {true, 300000, 700000, 1000000, 4}, {true, 260000, 600000, 1000000, 4},
-        {true, 100000, 250000, 1000000, 4}, /* with twice the limit */
-        {true, 100000, 200000, 1000000, 1}, /* even that is not enough */
-        {true, 0, 0, 1000000, 1},           {true, 100000, 300000, 499999, 1},
-        {true, 300000, 499999, 500000, 2},
+        {false, 0, 0, 1000000, 1, 0},
+        {true, 600000, 1000000, 1000000, 2, 0},
+        {true, 300000, 700000, 1000000, 4, 0},
+        {true, 260000, 600000, 1000000, 4, 0},
+        {true, 100000, 250000, 1000000, 4, 0}, /* with twice the limit */
+        {true, 100000, 200000, 1000000, 1, 0}, /* even that is not enough */
+        {true, 0, 0, 1000000, 1, 0},
+        {true, 100000, 300000, 499999, 1, 0},
+        {true, 300000, 499999, 500000, 2, 0},
+        /* Values of a kilobyte: few rows are a row group. */
+        {true, 60000, 120000, 360000, 5, 360 << 20},
+        {true, 90000, 120000, 360000, 4, 360 << 20},
+        {true, 60000, 70000, 360000, 1, 360 << 20},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        firn_parquet_dictionary_reach reach = {cases[i].outgrows, cases[i].fits,
-                                               cases[i].fits_twice, NULL};
+        firn_parquet_dictionary_reach reach = {.outgrows = cases[i].outgrows,
+                                               .rows = cases[i].fits,
+                                               .rows_at_twice = cases[i].fits_twice,
+                                               .plain_bytes = cases[i].plain_bytes};
         assert_int_equal(firn_rewrite_parts_for(&reach, cases[i].rows), cases[i].parts);
     }
 }
