@@ -176,6 +176,12 @@ const char *firn_catalog_describe(const firn_catalog *catalog) {
     return catalog->operations->describe(catalog->implementation);
 }
 
+const char *firn_catalog_absent_file(const firn_catalog *catalog) {
+    return catalog->operations->absent_file == NULL
+               ? NULL
+               : catalog->operations->absent_file(catalog->implementation);
+}
+
 firn_status firn_catalog_identity(const firn_catalog *catalog, firn_table_name name, char **out,
                                   firn_error *error) {
     if (catalog->operations->identity != NULL) {

@@ -61,6 +61,8 @@ typedef struct firn_catalog_operations {
     /** NULL: the table's location says all. */
     firn_status (*identity)(void *implementation, firn_table_name name, char **out,
                             firn_error *error);
+    /** NULL: no catalog of the kind is made with its first table. */
+    const char *(*absent_file)(void *implementation);
     /** NULL: none shares its store with others. */
     firn_status (*names)(void *implementation, char **out, firn_error *error);
     void (*free)(void *implementation);
@@ -137,6 +139,8 @@ firn_status firn_catalog_check_writable(firn_catalog *catalog, firn_table_name n
                                         firn_error *error);
 /** "SQLite catalog 'default' in /x/catalog.db" … */
 const char *firn_catalog_describe(const firn_catalog *catalog);
+/** The file of a catalog that is not there yet, and that the first table would make; NULL: it is there, or is no file. */
+const char *firn_catalog_absent_file(const firn_catalog *catalog);
 /** The names of all catalogs in the same store, with commas between, cut off where they are many; owned (firn_free). "": there is none, or the kind of catalog has no names. */
 firn_status firn_catalog_names(const firn_catalog *catalog, char **out, firn_error *error);
 /**

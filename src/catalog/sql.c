@@ -332,6 +332,12 @@ static firn_status sql_names(void *implementation, char **out, firn_error *error
     return status;
 }
 
+static const char *sql_absent_file(void *implementation) {
+    const firn_sql_catalog *catalog = implementation;
+    return faccessat(AT_FDCWD, catalog->path, F_OK, 0) != 0 && errno == ENOENT ? catalog->path
+                                                                              : NULL;
+}
+
 /* Said before anything is done, as far as it can be told. */
 static firn_status check_makeable(const char *path, firn_error *error) {
     char *folder = firn_strndup(path, firn_location_folder_length(path) + 1);
@@ -398,6 +404,7 @@ firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage 
         .repoint = firn_sql_repoint,
         .check_writable = firn_sql_check_writable,
         .describe = sql_describe,
+        .absent_file = sql_absent_file,
         .identity = sql_identity,
         .names = sql_names,
         .free = sql_free,

@@ -87,6 +87,15 @@ firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {
 /* <warehouse>/<namespace levels as folders>/<table>, as PyIceberg has it. */
 static firn_status default_location(firn_sync_work *work, char **out, firn_error *error) {
     const char *warehouse = work->warehouse;
+    const char *absent = firn_catalog_absent_file(work->catalog);
+    if (warehouse == NULL && absent != NULL) {
+        return firn_fail(error, FIRN_INVALID,
+                         "there is no SQLite catalog %s (a typo?); it would be made with its first "
+                         "table, %s, if --location said where that one's metadata is to go. "
+                         "Where the file is lost, firn catalog recover enters its tables into a "
+                         "new one",
+                         absent, work->display_name);
+    }
     if (warehouse == NULL) {
         return firn_fail(error, FIRN_INVALID,
                          "table %s does not exist, and the catalog has no warehouse to make it in; "

@@ -38,6 +38,26 @@ def configured(lake, tables):
     return path
 
 
+def test_a_catalog_file_that_is_not_there():
+    """A mistyped or lost catalog file is named before anything is asked for: a second table over the same files is easily made."""
+    lake = lake_of(1)
+    lake.watch = False
+    lake.sync(lake.source)
+    lost = lake.database + ".lost"
+    os.rename(lake.database, lost)
+    for verb in ("sync", "register"):
+        for act in ([], ["--yes"]):
+            run = lake.run(verb, lake.name, lake.source, "--catalog", lake.database, *act, expect=2)
+            run.says(f"firn: there is no SQLite catalog {lake.database}", "typo", "first table", "--location", "firn catalog recover")
+    check(not os.path.exists(lake.database), "a refused run made the catalog")
+    lake.run("catalog", "recover", lake.name, lake.location, "--catalog", lake.database, "--yes")
+    lake.whole()
+    # One that is there and lacks a warehouse is another matter.
+    run = lake.run("sync", "lake.other", lake.source, "--catalog", lake.database, expect=2)
+    run.says("table lake.other does not exist", "no warehouse")
+    check("typo" not in run.error, run.error)
+
+
 def test_all_tables_that_end_the_same_end_with_that_code():
     """One table ends with its own code, be it named or the only one that is configured; so do several that end the same."""
     lake = lake_of(2)
