@@ -3,7 +3,7 @@
 #include "cli/change_report.h"
 #include "cli/commands.h"
 #include "cli/compact_report.h"
-#include "cli/exit_code.h"
+#include "cli/error_report.h"
 #include "cli/progress.h"
 
 static firn_compact_options compact_options(const firn_options *given) {
@@ -32,13 +32,12 @@ static firn_compact_options compact_options(const firn_options *given) {
 }
 
 /* What was committed before stays and is told; so is why there is no more of it. */
-static void report_failure(firn_invocation *invocation, firn_section *root, firn_status status,
-                           const firn_error *error) {
-    firn_section *section = firn_section_child(root, "error", "Not everything was done");
-    const char *message = firn_report_copy(invocation->report, error->message);
-    firn_section_add(section, "code", NULL, firn_cell_text(firn_status_name(status)));
-    firn_section_add(section, "message", "reason", firn_cell_text(message));
-    invocation->exit_code = firn_exit_code(status);
+static firn_status tell_failure(firn_invocation *invocation, firn_section *root,
+                                firn_status status, const firn_error *error) {
+    firn_section_line(root, "Not everything was done.");
+    firn_report_add_error(root, status, error);
+    invocation->tells_failure = true;
+    return status;
 }
 
 static firn_status run(firn_invocation *invocation, const firn_compact_plan *plan,
@@ -61,7 +60,7 @@ static firn_status run(firn_invocation *invocation, const firn_compact_plan *pla
     firn_section_add(root, "committed", NULL, firn_cell_boolean(true));
     invocation->done = "the compaction was committed";
     firn_report_compact_result(root, &result, firn_clock_monotonic_ns() - started);
-    if (status != FIRN_OK) report_failure(invocation, root, status, error);
+    if (status != FIRN_OK) return tell_failure(invocation, root, status, error);
     return FIRN_OK;
 }
 
