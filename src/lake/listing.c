@@ -100,6 +100,24 @@ static bool is_listed(const firn_lake_listing *listing, const char *location) {
            bsearch(&wanted, listing->files, listing->file_count, sizeof wanted, by_unit) != NULL;
 }
 
+typedef struct folder_name {
+    const char *location;
+    size_t length;
+} folder_name;
+
+static int by_folder(const void *a, const void *b) {
+    const folder_name *folder = a;
+    const firn_lake_file *file = b;
+    int order = strncmp(folder->location, file->location, folder->length);
+    return order != 0 ? order : '/' - (int)(unsigned char)file->location[folder->length];
+}
+
+static bool has_listed(const firn_lake_listing *listing, const char *location) {
+    folder_name folder = {location, strlen(location)};
+    return listing->file_count > 0 && bsearch(&folder, listing->files, listing->file_count,
+                                              sizeof *listing->files, by_folder) != NULL;
+}
+
 static firn_status take_ignored(firn_lake_collector *collector, firn_lake_listing *out,
                                 firn_error *error) {
     size_t count = collector->ignored.count;
@@ -111,6 +129,8 @@ static firn_status take_ignored(firn_lake_collector *collector, firn_lake_listin
     for (size_t i = 0; i < count; i++) {
         if (kept > 0 && strcmp(ignored[kept - 1].location, ignored[i].location) == 0) continue;
         if (is_listed(out, ignored[i].location)) continue;
+        bool folder = ignored[i].reason == firn_lake_folder_reason;
+        if (folder && has_listed(out, ignored[i].location)) continue;
         ignored[kept++] = ignored[i];
     }
     out->ignored = ignored;

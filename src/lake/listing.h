@@ -88,11 +88,11 @@ typedef struct firn_lake_listing {
     bool has_units;
     /**
      * Left aside, sorted by location. Found in a folder: hidden (a segment below the folder given begins with '_' or '.', folders named key=value apart), and files whose names don't end in .parquet, .parq or .pq (of a pattern only where it ends in "**"
-     * or a slash). However they were named: markers ("…_$folder$", "_SUCCESS", "_metadata", "_common_metadata") and empty files without such an ending. Names that are no UTF-8 are shown with \xNN for their bytes.
+     * or a slash); symbolic links and what is neither file nor folder, as far as a pattern means them; folders that are named like files, if none below is listed. However they were named: markers ("…_$folder$", "_SUCCESS", "_metadata", "_common_metadata") and empty files without such an ending. Names that are no UTF-8 are shown with \xNN for their bytes.
      */
     const firn_lake_ignored *ignored;
     size_t ignored_count;
-    /** Sorted by unit, then by location: names that are no UTF-8 or too long; those of a list or manifest that are not there or no files; units that have rows by their counts, and no files. */
+    /** Sorted by unit, then by location: names that are no UTF-8 or too long; folders whose paths are too long; those of a list or manifest that are not there or no files; units that have rows by their counts, and no files. */
     const firn_lake_bad *bad;
     size_t bad_count;
     bool

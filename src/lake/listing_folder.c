@@ -8,6 +8,9 @@ static const char hidden_reason[] = "hidden";
 static const char marker_reason[] = "marker";
 static const char empty_reason[] = "empty marker";
 static const char ending_reason[] = "its name is no Parquet file's";
+static const char link_reason[] = "a symbolic link, which is not followed";
+static const char special_reason[] = "no regular file";
+const char firn_lake_folder_reason[] = "a folder, of which no file is listed";
 
 /* "_x=1" and ".k=v" are partitions' folders, not hidden ones. */
 bool firn_lake_is_hidden(const char *segment, size_t length, bool is_folder) {
@@ -97,11 +100,49 @@ typedef struct folder_visit {
     size_t folder_length; /* with its slash */
     firn_lake_found found;
     bool seen;
+    firn_status status; /* of what `is_wanted` noted */
 } folder_visit;
+
+/* Whether the pattern names a folder as it would a file. Units name whole folders. */
+static bool is_named_like_file(const folder_visit *visit, const char *below) {
+    if (visit->found.file.unit != FIRN_LAKE_NO_UNIT) return false;
+    if (visit->glob == NULL) return has_parquet_ending(below);
+    return !firn_lake_glob_takes_folders(visit->glob) &&
+           firn_lake_glob_match(visit->glob, below, false);
+}
 
 static bool is_wanted(void *context, const char *folder) {
     folder_visit *visit = context;
-    return firn_lake_glob_may_match_below(visit->glob, folder + visit->folder_length);
+    const char *below = folder + visit->folder_length;
+    if (is_named_like_file(visit, below) && visit->status == FIRN_OK) {
+        firn_lake_found found = {.file = {.location = folder}};
+        visit->status = collect(visit->collector, &found, NULL, firn_lake_folder_reason, NULL);
+    }
+    return visit->glob == NULL || firn_lake_glob_may_match_below(visit->glob, below);
+}
+
+/* Only links may lead to what a pattern matches below them. */
+static bool is_meant(const folder_visit *visit, const char *below, bool may_be_folder) {
+    if (visit->glob == NULL || firn_lake_glob_match(visit->glob, below, false)) return true;
+    return may_be_folder && firn_lake_glob_may_match_below(visit->glob, below);
+}
+
+static firn_status visit_other(void *context, const char *location, firn_storage_other what,
+                               firn_error *error) {
+    folder_visit *visit = context;
+    char text[FIRN_LAKE_BAD_NAME_SIZE];
+    bool special = what == FIRN_STORAGE_SPECIAL;
+    visit->seen = true;
+    if (!is_meant(visit, location + visit->folder_length, !special)) return FIRN_OK;
+    if (what == FIRN_STORAGE_TOO_DEEP) {
+        const char *reason = firn_lake_bad_name(location, text);
+        if (reason == NULL) return FIRN_OK;
+        return firn_lake_add_bad(visit->collector, location, visit->found.file.unit, reason,
+                                 error);
+    }
+    visit->found.file.location = location;
+    return collect(visit->collector, &visit->found, NULL, special ? special_reason : link_reason,
+                   error);
 }
 
 static firn_status visit_file(void *context, const char *location, const firn_storage_stat *stat,
@@ -137,8 +178,10 @@ firn_status firn_lake_collect_folder(firn_lake_collector *collector, const char 
                            .is_regular = true,
                            .unit = unit},
                   .order = order}};
-    firn_status status = firn_storage_list_within(
-        collector->storage, folder, glob == NULL ? NULL : is_wanted, visit_file, &visit, error);
+    firn_status status = firn_storage_list_within(collector->storage, folder, is_wanted, visit_file,
+                                                  visit_other, &visit, error);
+    /* Only memory can have been short. */
+    if (status == FIRN_OK && visit.status != FIRN_OK) status = firn_fail_memory(error);
     if (seen != NULL) *seen = visit.seen;
     return status;
 }

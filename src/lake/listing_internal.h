@@ -101,6 +101,8 @@ firn_status firn_lake_take_bad(firn_lake_collector *collector, firn_lake_listing
 
 /* listing_folder.c */
 
+/** Of a folder that is named like a file: it is left aside where no file below it is listed. */
+extern const char firn_lake_folder_reason[];
 /** Whether a segment, of a folder or else of a file, is hidden. */
 bool firn_lake_is_hidden(const char *segment, size_t length, bool is_folder);
 /** Whether any segment of a path is. */

@@ -241,18 +241,20 @@ static firn_status fault_delete(void *implementation, const char *location, firn
 
 static firn_status fault_list_within(void *implementation, const char *prefix,
                                      firn_storage_list_filter enter,
-                                     firn_storage_list_visitor visit, void *context,
+                                     firn_storage_list_visitor visit,
+                                     firn_storage_list_other other, void *context,
                                      firn_error *error) {
     fault_storage *storage = implementation;
     firn_fault_kind kind = begin("list", prefix);
     FIRN_TRY(before(kind, "list", prefix, error));
-    FIRN_TRY(firn_storage_list_within(storage->inner, prefix, enter, visit, context, error));
+    FIRN_TRY(
+        firn_storage_list_within(storage->inner, prefix, enter, visit, other, context, error));
     return after(kind, "list", prefix, error);
 }
 
 static firn_status fault_list(void *implementation, const char *prefix,
                               firn_storage_list_visitor visit, void *context, firn_error *error) {
-    return fault_list_within(implementation, prefix, NULL, visit, context, error);
+    return fault_list_within(implementation, prefix, NULL, visit, NULL, context, error);
 }
 
 static void end_plan(const void *owner) {

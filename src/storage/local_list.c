@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ typedef struct folder_walk {
     FIRN_VECTOR(char *) pending;
     firn_storage_list_filter enter; /* NULL: every folder */
     firn_storage_list_visitor visit;
+    firn_storage_list_other other; /* NULL: nobody asks */
     void *context;
     firn_buffer file; /* the location of the entry that is looked at */
 } folder_walk;
@@ -34,8 +36,17 @@ static firn_status start_names(folder_walk *walk, const char *folder, size_t *le
     return FIRN_OK;
 }
 
+static firn_status tell_other(folder_walk *walk, const char *location, firn_storage_other what,
+                              firn_error *error) {
+    if (walk->other == NULL) return FIRN_OK;
+    return walk->other(walk->context, location, what, error);
+}
+
 static firn_status push_folder(folder_walk *walk, const char *location, firn_error *error) {
     if (walk->enter != NULL && !walk->enter(walk->context, location)) return FIRN_OK;
+    if (walk->other != NULL && strlen(firn_location_local_path(location)) >= PATH_MAX) {
+        return tell_other(walk, location, FIRN_STORAGE_TOO_DEEP, error);
+    }
     char *copy = firn_strdup(location);
     if (copy == NULL) return firn_fail_memory(error);
     firn_status status = firn_vector_push(&walk->pending, error, copy);
@@ -50,14 +61,18 @@ static firn_status visit_entry(folder_walk *walk, int folder, size_t length, con
     FIRN_TRY(firn_buffer_append(&walk->file, name, strlen(name) + 1, error));
     const char *location = (const char *)walk->file.data;
     if (kind == DT_DIR) return push_folder(walk, location, error);
-    if (kind != DT_REG && kind != DT_UNKNOWN) return FIRN_OK;
+    if (kind == DT_LNK) return tell_other(walk, location, FIRN_STORAGE_LINK, error);
+    if (kind != DT_REG && kind != DT_UNKNOWN) {
+        return tell_other(walk, location, FIRN_STORAGE_SPECIAL, error);
+    }
     struct stat status;
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT) return FIRN_OK; /* deleted since the folder was read */
         return firn_fail_errno(error, FIRN_IO, errno, "%s can't be examined", location);
     }
     if (S_ISDIR(status.st_mode)) return push_folder(walk, location, error);
-    if (!S_ISREG(status.st_mode)) return FIRN_OK;
+    if (S_ISLNK(status.st_mode)) return tell_other(walk, location, FIRN_STORAGE_LINK, error);
+    if (!S_ISREG(status.st_mode)) return tell_other(walk, location, FIRN_STORAGE_SPECIAL, error);
     firn_storage_stat found = {.size = (uint64_t)status.st_size,
                                .modified_ns = firn_local_modified_ns(&status)};
     return walk->visit(walk->context, location, &found, error);
@@ -107,10 +122,12 @@ static firn_status walk_folder(folder_walk *walk, const char *location, bool is_
 
 firn_status firn_local_list_within(void *implementation, const char *prefix,
                                    firn_storage_list_filter enter, firn_storage_list_visitor visit,
-                                   void *context, firn_error *error) {
+                                   firn_storage_list_other other, void *context,
+                                   firn_error *error) {
     (void)implementation;
     folder_walk walk = {.enter = enter,
                         .visit = visit,
+                        .other = other,
                         .context = context,
                         .file = firn_buffer_with_maximum(SIZE_MAX)};
     firn_status status = walk_folder(&walk, prefix, true, error);
@@ -127,5 +144,5 @@ firn_status firn_local_list_within(void *implementation, const char *prefix,
 
 firn_status firn_local_list(void *implementation, const char *prefix,
                             firn_storage_list_visitor visit, void *context, firn_error *error) {
-    return firn_local_list_within(implementation, prefix, NULL, visit, context, error);
+    return firn_local_list_within(implementation, prefix, NULL, visit, NULL, context, error);
 }

@@ -261,12 +261,14 @@ firn_status firn_storage_list(firn_storage *storage, const char *prefix,
 
 firn_status firn_storage_list_within(firn_storage *storage, const char *prefix,
                                      firn_storage_list_filter enter,
-                                     firn_storage_list_visitor visit, void *context,
+                                     firn_storage_list_visitor visit,
+                                     firn_storage_list_other other, void *context,
                                      firn_error *error) {
     FIRN_TRY(check_location(prefix, error));
     const firn_storage_operations *operations = storage->operations;
-    if (operations->list_within == NULL || enter == NULL) {
+    if (operations->list_within == NULL || (enter == NULL && other == NULL)) {
         return operations->list(storage->implementation, prefix, visit, context, error);
     }
-    return operations->list_within(storage->implementation, prefix, enter, visit, context, error);
+    return operations->list_within(storage->implementation, prefix, enter, visit, other, context,
+                                   error);
 }

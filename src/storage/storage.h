@@ -34,6 +34,15 @@ typedef firn_status (*firn_storage_list_visitor)(void *context, const char *loca
 /** Whether anything below a folder (spelled like the prefix asked for) is wanted. */
 typedef bool (*firn_storage_list_filter)(void *context, const char *folder);
 
+/** What a listing meets and does not list. */
+typedef enum firn_storage_other {
+    FIRN_STORAGE_LINK,    /**< a symbolic link, to whatever */
+    FIRN_STORAGE_SPECIAL, /**< a FIFO, a socket, a device */
+    FIRN_STORAGE_TOO_DEEP /**< a folder whose path is too long to be opened */
+} firn_storage_other;
+typedef firn_status (*firn_storage_list_other)(void *context, const char *location,
+                                               firn_storage_other what, firn_error *error);
+
 /** What a backend provides; callers use the functions below. A backend keeps `implementation`. */
 typedef struct firn_storage_operations {
     firn_status (*stat)(void *implementation, const char *location, firn_storage_stat *out,
@@ -58,10 +67,10 @@ typedef struct firn_storage_operations {
     firn_status (*delete_file)(void *implementation, const char *location, firn_error *error);
     firn_status (*list)(void *implementation, const char *prefix, firn_storage_list_visitor visit,
                         void *context, firn_error *error);
-    /** NULL, or `list` that need not look into folders for which `enter` says no. */
+    /** NULL, or `list` that need not look into folders for which `enter` (nullable) says no, and tells `other` (nullable) of what it does not list. */
     firn_status (*list_within)(void *implementation, const char *prefix,
                                firn_storage_list_filter enter, firn_storage_list_visitor visit,
-                               void *context, firn_error *error);
+                               firn_storage_list_other other, void *context, firn_error *error);
     void (*free)(void *implementation);
 } firn_storage_operations;
 
@@ -142,11 +151,13 @@ firn_status firn_storage_list(firn_storage *storage, const char *prefix,
                               firn_storage_list_visitor visit, void *context, firn_error *error);
 /**
  * The same, without looking into folders for which `enter` says no, where the backend has folders: files below them may be
- * visited all the same. A folder that isn't entered need not be readable.
+ * visited all the same. A folder that isn't entered need not be readable. `enter` and `other` may be NULL; without `other` a folder
+ * whose path is too long fails.
  */
 firn_status firn_storage_list_within(firn_storage *storage, const char *prefix,
                                      firn_storage_list_filter enter,
-                                     firn_storage_list_visitor visit, void *context,
+                                     firn_storage_list_visitor visit,
+                                     firn_storage_list_other other, void *context,
                                      firn_error *error);
 
 firn_storage_counters firn_storage_count(const firn_storage *storage);

@@ -313,6 +313,32 @@ static void test_list(void **state) {
     firn_free(fifo);
 }
 
+static firn_status note_other(void *context, const char *location, firn_storage_other what,
+                              firn_error *error) {
+    (void)error;
+    listing *seen = context;
+    assert_int_equal(what, strstr(location, "link") != NULL ? FIRN_STORAGE_LINK : FIRN_STORAGE_SPECIAL);
+    seen->count++;
+    return FIRN_OK;
+}
+
+static void test_list_others(void **state) {
+    fixture *f = *state;
+    char *link = in(f, "d/link");
+    char *fifo = in(f, "d/fifo");
+    check_ok(firn_storage_put(f->storage, in(f, "d/a"), firn_slice_text("1"), &f->error),
+             &f->error);
+    assert_int_equal(symlink("nowhere", link), 0);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    listing seen = {.prefix = f->folder};
+    check_ok(firn_storage_list_within(f->storage, f->folder, NULL, note, note_other, &seen,
+                                      &f->error),
+             &f->error);
+    assert_int_equal(seen.count, 3);
+    firn_free(link);
+    firn_free(fifo);
+}
+
 static bool not_d(void *context, const char *folder) {
     (void)context;
     return strcmp(folder + strlen(folder) - 2, "/d") != 0;
@@ -327,7 +353,7 @@ static void test_list_within(void **state) {
     check_ok(firn_storage_put(f->storage, b, firn_slice_text("22"), &f->error), &f->error);
     assert_int_equal(chmod(closed, 0), 0);
     listing seen = {.prefix = f->folder};
-    check_ok(firn_storage_list_within(f->storage, f->folder, not_d, note, &seen, &f->error),
+    check_ok(firn_storage_list_within(f->storage, f->folder, not_d, note, NULL, &seen, &f->error),
              &f->error);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.last, a);
@@ -434,6 +460,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_checksum_companions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_within, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_list_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_abort_removes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_read_limit, set_up, tear_down),
