@@ -32,8 +32,8 @@ static firn_compact_options compact_options(const firn_options *given) {
 }
 
 /* What was committed before stays and is told; so is why there is no more of it. */
-static firn_status tell_failure(firn_invocation *invocation, firn_section *root,
-                                firn_status status, const firn_error *error) {
+static firn_status tell_failure(firn_invocation *invocation, firn_section *root, firn_status status,
+                                const firn_error *error) {
     firn_section_line(root, "Not everything was done.");
     firn_report_add_error(root, status, error);
     invocation->tells_failure = true;

@@ -73,7 +73,8 @@ typedef struct firn_lake_ignored {
 
 /** A file that the source names or has and that can't be listed, or a unit that has none. */
 typedef struct firn_lake_bad {
-    const char *location; /**< as it is shown: bytes that are no UTF-8 as \xNN. Of a unit its folder, or the manifest */
+    const char *
+        location; /**< as it is shown: bytes that are no UTF-8 as \xNN. Of a unit its folder, or the manifest */
     const char *reason;
     uint32_t unit; /**< index, or FIRN_LAKE_NO_UNIT */
 } firn_lake_bad;

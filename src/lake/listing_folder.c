@@ -75,8 +75,7 @@ static firn_status push_found(firn_lake_collector *collector, const firn_lake_fo
 static firn_status collect(firn_lake_collector *collector, const firn_lake_found *found,
                            const firn_storage_stat *stat, const char *ignored, firn_error *error) {
     char text[FIRN_LAKE_BAD_NAME_SIZE];
-    const char *bad =
-        ignored != NULL ? NULL : firn_lake_bad_name(found->file.location, text);
+    const char *bad = ignored != NULL ? NULL : firn_lake_bad_name(found->file.location, text);
     if (bad != NULL) {
         return firn_lake_add_bad(collector, found->file.location, found->file.unit, bad, error);
     }
@@ -137,8 +136,7 @@ static firn_status visit_other(void *context, const char *location, firn_storage
     if (what == FIRN_STORAGE_TOO_DEEP) {
         const char *reason = firn_lake_bad_name(location, text);
         if (reason == NULL) return FIRN_OK;
-        return firn_lake_add_bad(visit->collector, location, visit->found.file.unit, reason,
-                                 error);
+        return firn_lake_add_bad(visit->collector, location, visit->found.file.unit, reason, error);
     }
     visit->found.file.location = location;
     return collect(visit->collector, &visit->found, NULL, special ? special_reason : link_reason,

@@ -311,8 +311,8 @@ static firn_status list_unit(void *context, size_t index, firn_error *error) {
                                       (uint32_t)index, index + 1, NULL, &problem);
     if (status == FIRN_INVALID) {
         /* What has the folder's name is none. */
-        status = firn_lake_add_bad(manifest->collector, (const char *)folder.data,
-                                   (uint32_t)index, problem.message, error);
+        status = firn_lake_add_bad(manifest->collector, (const char *)folder.data, (uint32_t)index,
+                                   problem.message, error);
     } else if (status != FIRN_OK && error != NULL) {
         *error = problem;
     }

@@ -21,8 +21,7 @@ static firn_status check_name(const char *location, firn_error *error) {
 }
 
 firn_status firn_lake_add_name(firn_lake_collector *collector, const char *name, const char *base,
-                               uint32_t unit, size_t order, firn_buffer *made,
-                               firn_error *error) {
+                               uint32_t unit, size_t order, firn_buffer *made, firn_error *error) {
     firn_lake_found found = {
         .file = {.location = name, .unit = unit}, .order = order, .named = true};
     firn_error problem;

@@ -85,8 +85,9 @@ typedef struct firn_sync_work {
     firn_arena *arena; /**< for the run */
 
     firn_lake_listing listing;
-    bool listed_again;    /**< after the ledger was loaded */
-    firn_map *bad_names, *bad_units; /**< of what can't be listed: locations, and units that wait for them */
+    bool listed_again; /**< after the ledger was loaded */
+    firn_map *bad_names,
+        *bad_units;       /**< of what can't be listed: locations, and units that wait for them */
     size_t found_entries; /**< of the ledger, that the listing has */
     firn_lake_layout *layout;
     firn_table *table; /**< NULL: not there (yet) */

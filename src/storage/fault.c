@@ -241,14 +241,12 @@ static firn_status fault_delete(void *implementation, const char *location, firn
 
 static firn_status fault_list_within(void *implementation, const char *prefix,
                                      firn_storage_list_filter enter,
-                                     firn_storage_list_visitor visit,
-                                     firn_storage_list_other other, void *context,
-                                     firn_error *error) {
+                                     firn_storage_list_visitor visit, firn_storage_list_other other,
+                                     void *context, firn_error *error) {
     fault_storage *storage = implementation;
     firn_fault_kind kind = begin("list", prefix);
     FIRN_TRY(before(kind, "list", prefix, error));
-    FIRN_TRY(
-        firn_storage_list_within(storage->inner, prefix, enter, visit, other, context, error));
+    FIRN_TRY(firn_storage_list_within(storage->inner, prefix, enter, visit, other, context, error));
     return after(kind, "list", prefix, error);
 }
 

@@ -42,8 +42,7 @@ firn_status firn_local_replace(void *implementation, const char *location, firn_
 int64_t firn_local_modified_ns(const struct stat *status);
 firn_status firn_local_list_within(void *implementation, const char *prefix,
                                    firn_storage_list_filter enter, firn_storage_list_visitor visit,
-                                   firn_storage_list_other other, void *context,
-                                   firn_error *error);
+                                   firn_storage_list_other other, void *context, firn_error *error);
 firn_status firn_local_list(void *implementation, const char *prefix,
                             firn_storage_list_visitor visit, void *context, firn_error *error);
 

@@ -261,9 +261,8 @@ firn_status firn_storage_list(firn_storage *storage, const char *prefix,
 
 firn_status firn_storage_list_within(firn_storage *storage, const char *prefix,
                                      firn_storage_list_filter enter,
-                                     firn_storage_list_visitor visit,
-                                     firn_storage_list_other other, void *context,
-                                     firn_error *error) {
+                                     firn_storage_list_visitor visit, firn_storage_list_other other,
+                                     void *context, firn_error *error) {
     FIRN_TRY(check_location(prefix, error));
     const firn_storage_operations *operations = storage->operations;
     if (operations->list_within == NULL || (enter == NULL && other == NULL)) {

@@ -29,8 +29,8 @@ static void test_folder(void **state) {
                 "lake/year=2024/month=2/b.parq");
     CHECK_IGNORED("lake/1_$folder$", "marker", "lake/_SUCCESS", "marker", "lake/_metadata",
                   "marker", "lake/_tmp/e.parquet", "hidden", "lake/empty", "empty marker",
-                  "lake/readme.txt", ending, "lake/year=2024/.f.parquet.crc", "hidden",
-                  "lake/year=2024/_g.parquet", "hidden");
+                  "lake/loop", "a symbolic link, which is not followed", "lake/readme.txt", ending,
+                  "lake/year=2024/.f.parquet.crc", "hidden", "lake/year=2024/_g.parquet", "hidden");
     assert_true(f->listing.complete);
     assert_false(f->listing.has_units);
     struct stat status;

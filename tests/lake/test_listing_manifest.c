@@ -238,8 +238,7 @@ static void test_paths(void **state) {
     assert_string_equal(file->location + file->root_length, "tile=3_4/year=2024/a.parquet");
     assert_int_equal(file->size, 1);
     release(f);
-    check_ok(list_text(f,
-                       "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\nv,daily/no.parquet\n",
+    check_ok(list_text(f, "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\nv,daily/no.parquet\n",
                        (how){0}),
              &f->error);
     assert_int_equal(f->listing.file_count, 1);

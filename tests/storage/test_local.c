@@ -317,7 +317,8 @@ static firn_status note_other(void *context, const char *location, firn_storage_
                               firn_error *error) {
     (void)error;
     listing *seen = context;
-    assert_int_equal(what, strstr(location, "link") != NULL ? FIRN_STORAGE_LINK : FIRN_STORAGE_SPECIAL);
+    assert_int_equal(what,
+                     strstr(location, "link") != NULL ? FIRN_STORAGE_LINK : FIRN_STORAGE_SPECIAL);
     seen->count++;
     return FIRN_OK;
 }
@@ -331,9 +332,9 @@ static void test_list_others(void **state) {
     assert_int_equal(symlink("nowhere", link), 0);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     listing seen = {.prefix = f->folder};
-    check_ok(firn_storage_list_within(f->storage, f->folder, NULL, note, note_other, &seen,
-                                      &f->error),
-             &f->error);
+    check_ok(
+        firn_storage_list_within(f->storage, f->folder, NULL, note, note_other, &seen, &f->error),
+        &f->error);
     assert_int_equal(seen.count, 3);
     firn_free(link);
     firn_free(fifo);
