@@ -156,7 +156,8 @@ static void tell(firn_sync_work *work) {
 static void write_hint(firn_sync_work *work) {
     firn_error problem;
     firn_error_clear(&problem);
-    if (!work->acts || work->table == NULL) return;
+    /* Without the journal another run has the table, and a file that a kill leaves behind would be nobody's. */
+    if (!work->acts || work->table == NULL || work->journal == NULL) return;
     bool create = work->result->commits.count > 0;
     if (firn_table_refresh_version_hint(work->table, work->journal, create, &problem) == FIRN_OK)
         return;
