@@ -226,6 +226,22 @@ static void add_sums(firn_section *root, const firn_sync_result *result, bool pr
                      counted(result->partitions));
 }
 
+/* News is only that a run makes one of history: nothing else shows that it commits. */
+static void add_ledger(firn_section *root, const firn_sync_result *result, bool shown) {
+    static const char *const names[] = {NULL, "begun", "rebuilt"};
+    const char *made = names[result->ledger_made];
+    const char *label = result->ledger_written
+                            ? "ledger made of the table's history, entries"
+                            : "ledger to be made of the table's history, entries";
+    bool told = made != NULL && shown;
+    firn_section *ledger = firn_section_child(root, "ledger", NULL);
+    firn_section_add(ledger, "made", NULL, made == NULL ? firn_cell_null() : firn_cell_text(made));
+    firn_section_add(ledger, "written", NULL, firn_cell_boolean(result->ledger_written));
+    firn_section_add(ledger, "segments", NULL, counted(result->ledger_segments));
+    firn_section_add(ledger, "entries", NULL, counted(result->ledger_entries));
+    if (told) firn_section_add(root, NULL, label, counted(result->ledger_entries));
+}
+
 static void add_proofs(firn_section *root, const firn_sync_result *result) {
     bool any = result->files_added > 0;
     firn_section *proof = firn_section_child(root, "proof", any ? "Partitions proved" : NULL);
@@ -235,9 +251,6 @@ static void add_proofs(firn_section *root, const firn_sync_result *result) {
                      counted(result->proved_by_column));
     firn_section_add(proof, "asserted", any ? "said by paths alone" : NULL,
                      counted(result->asserted));
-    firn_section *ledger = firn_section_child(root, "ledger", NULL);
-    firn_section_add(ledger, "segments", NULL, counted(result->ledger_segments));
-    firn_section_add(ledger, "entries", NULL, counted(result->ledger_entries));
     firn_section_add(root, "footers_read", NULL, counted(result->footers_read));
     firn_section_add(root, "stale_position_deletes",
                      result->stale_position_deletes > 0 ? "position delete files that no longer "
@@ -322,7 +335,8 @@ static void add_warnings(firn_section *root, const firn_sync_result *result) {
 static bool is_nothing(const firn_sync_result *result) {
     return result->files_added == 0 && result->commits.count == 0 && result->bad.count == 0 &&
            result->replaced.count == 0 && result->missing.count == 0 &&
-           result->changed_units.count == 0 && !result->creates;
+           result->changed_units.count == 0 && !result->creates &&
+           result->ledger_made == FIRN_SYNC_LEDGER_KEPT;
 }
 
 static void add_closing(firn_section *root, const firn_sync_result *result, bool preview,
@@ -356,6 +370,7 @@ void firn_report_sync(firn_section *root, const char *table, const firn_sync_res
     add_sums(root, result, preview);
     add_units(root, result, preview);
     add_files(root, result, preview);
+    add_ledger(root, result, result->ledger_written || (preview && status == FIRN_OK));
     add_proofs(root, result);
     add_shape(root, result, result->creates || result->evolves);
     add_columns(root, result);

@@ -81,6 +81,13 @@ typedef struct firn_sync_commit {
     int64_t rows, bytes;
 } firn_sync_commit;
 
+/** How a run came by its ledger. */
+typedef enum firn_sync_ledger {
+    FIRN_SYNC_LEDGER_KEPT,   /**< it was there, or begins with the files that the run adds */
+    FIRN_SYNC_LEDGER_BEGUN,  /**< from the history of a table that others filled */
+    FIRN_SYNC_LEDGER_REBUILT /**< from the history, in place of one that was lost */
+} firn_sync_ledger;
+
 /** What a run found and did; a preview fills all but the commits. Texts in the arena. */
 typedef struct firn_sync_result {
     firn_arena *arena;
@@ -97,6 +104,8 @@ typedef struct firn_sync_result {
     size_t partitions;
     size_t stale_position_deletes; /**< delete files that may name files that were overwritten */
     size_t ledger_segments, ledger_entries;
+    firn_sync_ledger ledger_made; /**< or would be */
+    bool ledger_written;          /**< the one that was made was committed */
     size_t footers_read;
     FIRN_VECTOR(firn_sync_finding) bad, replaced, missing;
     FIRN_VECTOR(firn_sync_changed_unit) changed_units; /**< on_replaced ERROR: BLOCKED */

@@ -216,12 +216,18 @@ static firn_status build_change(void *context, firn_table *table, bool moved,
     return FIRN_OK;
 }
 
+static void note_ledger(const firn_sync_work *work) {
+    firn_sync_result *result = work->result;
+    result->ledger_written = result->ledger_made != FIRN_SYNC_LEDGER_KEPT;
+}
+
 firn_status firn_sync_note_commit(firn_sync_work *work, const firn_sync_commit *commit,
                                   firn_error *error) {
     work->adopted.count = 0;
     work->adopted_units.count = 0;
     work->ledger_grew = false;
     work->ledger_restored = true;
+    note_ledger(work);
     return firn_vector_push(&work->result->commits, error, *commit);
 }
 
@@ -416,6 +422,7 @@ firn_status firn_sync_save_ledger(firn_sync_work *work, firn_error *error) {
         work->ledger_grew = false;
         work->ledger_restored = true;
         work->adopted.count = 0;
+        note_ledger(work);
         status = firn_sync_load_ledger(work, error);
     }
     firn_arena_free(run.arena);

@@ -58,6 +58,7 @@ static firn_status begin_ledger(firn_sync_work *work, firn_error *error) {
     if (told) firn_ledger_confirm(work->ledger);
     work->from_history = true;
     work->ledger_grew = firn_ledger_count(work->ledger) > 0;
+    if (work->ledger_grew) work->result->ledger_made = FIRN_SYNC_LEDGER_BEGUN;
     return FIRN_OK;
 }
 
@@ -96,10 +97,13 @@ firn_status firn_sync_load_ledger(firn_sync_work *work, firn_error *error) {
     work->ledger = NULL;
     work->from_history = false;
     work->unread_entries = 0;
+    /* Another run may have made one meanwhile. */
+    if (!work->result->ledger_written) work->result->ledger_made = FIRN_SYNC_LEDGER_KEPT;
     if (work->table == NULL) return FIRN_OK;
     if (work->options->rebuild_ledger && !work->ledger_restored) {
         FIRN_TRY(firn_ledger_rebuild(work->table, work->options->force, &work->ledger, error));
         work->ledger_grew = true;
+        work->result->ledger_made = FIRN_SYNC_LEDGER_REBUILT;
     } else {
         FIRN_TRY(firn_ledger_load(work->table, &work->ledger, error));
         FIRN_TRY(begin_ledger(work, error));

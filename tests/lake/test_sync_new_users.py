@@ -58,6 +58,38 @@ def test_a_catalog_file_that_is_not_there():
     check("typo" not in run.error, run.error)
 
 
+def test_a_ledger_that_is_made_is_told_of():
+    """A run that commits a ledger and nothing else is not one that had nothing to do; the preview says that it would."""
+    lake = lakekit.Lake()
+    table = lakekit.made(lake, [("id", "long"), ("name", "string")])
+    table.add_files([lake.write(f"{n}.parquet", [{"id": n, "name": "x"}], SCHEMA) for n in range(3)])
+    lake.watch = False
+    for options, made in ([], "begun"), (["--rebuild-ledger"], "rebuilt"):
+        arguments = ["sync", lake.name, lake.source, "--catalog", lake.database, *options]
+        before = lake.pointer()
+        preview = lake.run(*arguments)
+        preview.says("ledger to be made of the table's history, entries  3", "Add --yes")
+        check("Nothing to do" not in preview.text, preview.text)
+        equal(lake.run(*arguments, "--json")["ledger"], {"made": made, "written": False, "segments": 1 if options else 0, "entries": 3}, "preview")
+        equal(lake.pointer(), before, "pointer after a preview")
+        if options:
+            equal(lake.run(*arguments, "--yes", "--json")["ledger"], {"made": made, "written": True, "segments": 1, "entries": 3}, "run")
+        else:
+            run = lake.run(*arguments, "--yes")
+            run.says("ledger made of the table's history, entries  3")
+            check("Nothing to do" not in run.text, run.text)
+        check(lake.pointer() != before, "a ledger was said to be made, and nothing was committed")
+        run = lake.run(*arguments[:5], "--yes", "--json")
+        equal(run["ledger"], {"made": None, "written": False, "segments": 1, "entries": 3}, "the next run")
+        lake.run(*arguments[:5], "--yes").says("Nothing to do.")
+    # A refused run that keeps the new ledger says so, too; one that keeps nothing says nothing of it.
+    truncate(lake.write("short.parquet", [{"id": 9, "name": "s"}], SCHEMA))
+    run = lake.run(*arguments, "--json", expect=3)
+    equal((run["ledger"]["made"], run["ledger"]["written"]), ("rebuilt", False), "a preview that is refused")
+    run = lake.run(*arguments, "--yes", "--json", expect=3)
+    equal((run["ledger"]["made"], run["ledger"]["written"]), ("rebuilt", True), "a run that is refused")
+
+
 def test_all_tables_that_end_the_same_end_with_that_code():
     """One table ends with its own code, be it named or the only one that is configured; so do several that end the same."""
     lake = lake_of(2)
