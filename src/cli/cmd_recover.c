@@ -82,7 +82,8 @@ firn_status firn_command_catalog_recover(firn_invocation *invocation, firn_error
     FIRN_CHECK(firn_registration_check_name(invocation, name, argument, &dangling, error));
     FIRN_CHECK(firn_recover_find(invocation->storage, invocation->options->arguments[1], dangling,
                                  &found, error));
-    FIRN_CHECK(firn_registration_check_alone(invocation, name, found.metadata_location, error));
+    FIRN_CHECK(
+        firn_registration_check_alone(invocation, name, found.metadata_location, NULL, error));
     fill_report(invocation, argument, &found, dangling, acts, absent);
     FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {

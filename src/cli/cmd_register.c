@@ -49,8 +49,8 @@ firn_status firn_registration_check_name(firn_invocation *invocation, firn_table
         FIRN_TRY(status);
     }
     return firn_fail(error, FIRN_EXISTS,
-                     "%s: there is a table %s already, and its metadata file is there; choose "
-                     "another name",
+                     "%s: there is a table %s already, and its metadata file is there: if it is "
+                     "this one nothing is to be done; another table needs another name",
                      firn_catalog_describe(invocation->catalog), argument);
 }
 
@@ -67,6 +67,7 @@ typedef struct alone_check {
     firn_invocation *invocation;
     firn_table_name name;
     const char *metadata_location;
+    const firn_table_metadata *metadata;
 } alone_check;
 
 /* One folder of metadata is one table's. */
@@ -83,6 +84,34 @@ static firn_status share_folder(const char *a, const char *b, bool *out, firn_er
     return complete ? FIRN_OK : firn_fail_memory(error);
 }
 
+/* One whose metadata can't be read can't be committed to either. */
+static firn_status is_same_table(const alone_check *check, firn_table_name name, bool *out,
+                                 firn_error *error) {
+    firn_table_pointer other = {0};
+    firn_error problem;
+    firn_error_clear(&problem);
+    *out = false;
+    if (check->metadata == NULL) return FIRN_OK;
+    firn_status status = firn_catalog_load(check->invocation->catalog, name, &other, &problem);
+    if (status == FIRN_NO_MEMORY || status == FIRN_CANCELLED) {
+        if (error != NULL) *error = problem;
+        return status;
+    }
+    if (status != FIRN_OK) return FIRN_OK;
+    const char *uuid = check->metadata->table_uuid;
+    const char *other_uuid = other.metadata->table_uuid;
+    char *first = firn_location_key(check->metadata->location);
+    char *second = firn_location_key(other.metadata->location);
+    if (first == NULL || second == NULL) status = firn_fail_memory(error);
+    *out = status == FIRN_OK &&
+           (strcmp(first, second) == 0 ||
+            (uuid != NULL && other_uuid != NULL && strcmp(uuid, other_uuid) == 0));
+    firn_free(first);
+    firn_free(second);
+    firn_table_pointer_release(&other);
+    return status;
+}
+
 static firn_status check_entry(void *context, firn_table_name name, const char *metadata_location,
                                firn_error *error) {
     const alone_check *check = context;
@@ -91,18 +120,19 @@ static firn_status check_entry(void *context, firn_table_name name, const char *
                strcmp(name.namespace_name, check->name.namespace_name) == 0;
     if (own || metadata_location == NULL) return FIRN_OK;
     FIRN_TRY(share_folder(metadata_location, check->metadata_location, &same, error));
+    if (!same) FIRN_TRY(is_same_table(check, name, &same, error));
     if (!same) return FIRN_OK;
     return firn_fail(error, FIRN_BLOCKED,
                      "%s: it has this table as %s%s%s already; under two names each commit would "
-                     "miss what the other name's had. Use that name, or enter the file by firn "
-                     "catalog register",
+                     "miss what the other name's had. Use that name",
                      firn_catalog_describe(check->invocation->catalog), name.namespace_name,
                      name.namespace_name[0] == '\0' ? "" : ".", name.name);
 }
 
 firn_status firn_registration_check_alone(firn_invocation *invocation, firn_table_name name,
-                                          const char *metadata_location, firn_error *error) {
-    alone_check check = {invocation, name, metadata_location};
+                                          const char *metadata_location,
+                                          const firn_table_metadata *metadata, firn_error *error) {
+    alone_check check = {invocation, name, metadata_location, metadata};
     return firn_catalog_list(invocation->catalog, check_entry, &check, error);
 }
 
@@ -164,6 +194,8 @@ firn_status firn_command_catalog_register(firn_invocation *invocation, firn_erro
     FIRN_CHECK(firn_registration_open(invocation, argument, acts, &absent, error));
     FIRN_CHECK(firn_invocation_new_report(invocation, error));
     FIRN_CHECK(firn_registration_check_name(invocation, name, argument, &dangling, error));
+    FIRN_CHECK(firn_registration_check_alone(invocation, name, pointer.metadata_location,
+                                             pointer.metadata, error));
     fill_report(invocation, argument, &pointer, dangling, acts, absent);
     FIRN_CHECK(firn_report_status(invocation->report, error));
     if (acts) {

@@ -16,8 +16,9 @@ firn_status firn_registration_enter(firn_invocation *invocation, firn_table_name
                                     const char *metadata_location, const char *dangling,
                                     firn_error *error);
 
-/** BLOCKED where the catalog has the table whose metadata file it is under another name: who commits by one of them forks the table from the other. */
+/** BLOCKED where the catalog has the table whose metadata file it is under another name: who commits by one of them forks the table from the other. It is known by its folder of metadata and, where `metadata` (nullable) is given, by location and uuid. */
 firn_status firn_registration_check_alone(firn_invocation *invocation, firn_table_name name,
-                                          const char *metadata_location, firn_error *error);
+                                          const char *metadata_location,
+                                          const firn_table_metadata *metadata, firn_error *error);
 
 #endif

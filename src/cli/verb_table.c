@@ -167,8 +167,9 @@ const firn_verb firn_verb_table[] = {
     {"catalog register", "NAME METADATA", 2, 2, COMMON | CATALOG | CHANGE,
      "enter an existing table into a catalog",
      "Points the name NAME at the metadata file METADATA (or at the newest one of a folder). The "
-     "files of the table stay as they are. An SQLite file that does not exist is made. Without "
-     "--yes it shows what it would do.",
+     "files of the table stay as they are. A table that the catalog has under another name is "
+     "refused. An SQLite file that does not exist is made. Without --yes it shows what it would "
+     "do.",
      firn_command_catalog_register},
     {"catalog recover", "NAME LOCATION", 2, 2, COMMON | CATALOG | CHANGE,
      "enter a table whose catalog is lost into a new one",

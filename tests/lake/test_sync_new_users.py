@@ -1,5 +1,7 @@
 """What someone meets who tries `firn sync` on a lake that is not in order: exit codes, what is committed, and what the report says."""
+import json
 import os
+import shutil
 import time
 
 import lakekit
@@ -88,6 +90,37 @@ def test_a_ledger_that_is_made_is_told_of():
     equal((run["ledger"]["made"], run["ledger"]["written"]), ("rebuilt", False), "a preview that is refused")
     run = lake.run(*arguments, "--yes", "--json", expect=3)
     equal((run["ledger"]["made"], run["ledger"]["written"]), ("rebuilt", True), "a run that is refused")
+
+
+def test_one_table_has_one_name_in_a_catalog():
+    """Commits by two names would miss each other: catalog register refuses a second one, as catalog recover does."""
+    lake = lake_of(2)
+    lake.watch = False
+    lake.sync(lake.source)
+    shutil.copytree(lake.location, lake.location + "-copy")
+    copied = os.path.join(lake.location + "-copy", "metadata", os.path.basename(lake.pointer()))
+    apart = os.path.join(lake.folder, "apart", os.path.basename(lake.pointer()))  # of another uuid, at the same location
+    os.makedirs(os.path.dirname(apart))
+    document = lake.metadata()
+    document["table-uuid"] = "00000000-0000-4000-8000-000000000000"
+    with open(apart, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    for metadata in (lake.location, lake.pointer(), copied, apart):
+        for options in ([], ["--yes"]):
+            lake.run("catalog", "register", "two.names", metadata, "--catalog", lake.database, *options, expect=3).says("lake.t already", "Use that name")
+    names = [f"{t['namespace']}.{t['name']}" for t in json.loads(lake.run("tables", "--catalog", lake.database, "--json").text)["tables"]]
+    equal(names, ["lake.t"], "tables")
+    # The name that it has: nothing is to be done, and no other name is advised.
+    for verb in ("register", "recover"):
+        run = lake.run("catalog", verb, "lake.t", lake.location, "--catalog", lake.database, expect=1)
+        run.says("lake.t already", "nothing is to be done")
+    # Another catalog is another matter, and so is another table; one whose metadata is lost doesn't stand in the way.
+    lake.run("catalog", "register", "two.names", lake.location, "--catalog", os.path.join(lake.folder, "other.db"), "--yes")
+    second = lake_of(1)
+    second.watch = False
+    second.sync(second.source)
+    os.remove(lake.pointer())
+    lake.run("catalog", "register", "lake.second", second.location, "--catalog", lake.database, "--yes")
 
 
 def test_all_tables_that_end_the_same_end_with_that_code():
@@ -403,7 +436,7 @@ def test_a_table_that_the_catalog_has_by_another_name():
     lake.watch = False
     lake.sync(lake.source)
     for options in ((), ("--yes",)):
-        lake.run("catalog", "recover", "lake.other", lake.location, "--catalog", lake.database, *options, expect=3).says("lake.t already", "catalog register")
+        lake.run("catalog", "recover", "lake.other", lake.location, "--catalog", lake.database, *options, expect=3).says("lake.t already", "Use that name")
     lake.run("catalog", "recover", "lake.other", lake.location, "--catalog", lake.folder + "/other.db", "--yes")
 
 
@@ -534,7 +567,7 @@ def test_a_new_table_of_a_catalog_needs_a_namespace():
     for options in ((), ("--yes",)):
         done = lake.run("catalog", "register", "solo", metadata, "--catalog", lake.database, *options, expect=2)
         check(words in done.error, done.error)
-    lake.run("catalog", "register", "two.solo", metadata, "--catalog", lake.database, "--yes")
+    lake.run("catalog", "register", "two.solo", metadata, "--catalog", os.path.join(lake.folder, "two.db"), "--yes")
 
 
 def test_audit_says_what_takes_a_replaced_file_anew():
