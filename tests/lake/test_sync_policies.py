@@ -80,6 +80,65 @@ def test_many_missing_files_in_a_long_history():
     lake.judged([{"id": n, "name": f"n{n}"} for n in range(1, 400, 2)] + [{"id": n, "name": "late"} for n in range(400, 440)])
 
 
+def naming(lake, path):
+    """Ids of the snapshots in which the file is live, however its path is spelled, by the manifests."""
+    document, found = lake.metadata(), []
+    for snapshot in document["snapshots"]:
+        entries = [e for record, those in lake.manifests({**document, "current-snapshot-id": snapshot["snapshot-id"]}) for e in those]
+        paths = [e["data_file"]["file_path"].removeprefix("file://") for e in entries if e["status"] != 2]
+        if path in map(os.path.normpath, paths):
+            found.append(snapshot["snapshot-id"])
+    return found
+
+
+def told(run, key="missing"):
+    """{path: ids of snapshots} of a report's findings."""
+    check(all(finding["snapshots"] == len(finding["snapshot_ids"]) for finding in run[key]), f"counts: {run[key]}")
+    return {finding["file"].removeprefix("file://"): finding["snapshot_ids"] for finding in run[key]}
+
+
+def test_snapshots_that_name_a_file_are_those_in_which_it_is_live():
+    """Not the ones that come after it was compacted away; the older ones that another program gave it to, too."""
+    lake = lake_of(4)
+    lake.write("4.parquet", [{"id": 4, "name": "n4"}], SCHEMA)
+    lake.sync(lake.source)
+    lake.run("compact", lake.name, "--catalog", lake.database, "--min-input-files", "2", "--yes")
+    path, late = lake.path("0.parquet"), lake.path("4.parquet")
+    os.remove(path)
+    os.remove(late)
+    run = lake.sync(lake.source, "--on-missing", "report")
+    snapshots = [snapshot["snapshot-id"] for snapshot in lake.metadata()["snapshots"]]
+    equal(len(snapshots), 3, "snapshots")
+    equal((naming(lake, path), naming(lake, late)), (snapshots[:2], snapshots[1:2]), "the oracle itself")
+    equal(told(run), {path: snapshots[:2], late: snapshots[1:2]}, "snapshots")
+    check(str(snapshots[2]) not in lake.run("sync", lake.name, lake.source, "--catalog", lake.database, "--on-missing", "report").text,
+          "the compaction's snapshot is said to name a file")
+    # A replaced one likewise, and a snapshot that can't be read any more stops nothing.
+    lake.write("1.parquet", [{"id": 1, "name": "longer than before"}] * 3, SCHEMA)
+    run = lake.sync(lake.source, "--on-missing", "report", "--on-replaced", "report")
+    equal(told(run, "replaced"), {lake.path("1.parquet"): snapshots[:2]}, "snapshots of a replaced file")
+    os.remove(lake.metadata()["snapshots"][0]["manifest-list"].removeprefix("file://"))
+    run = lake.sync(lake.source, "--on-missing", "report", "--on-replaced", "report")
+    equal(told(run)[path], snapshots[1:2], "snapshots that can be read")
+
+
+def test_a_file_that_was_given_twice_is_named_from_the_first_time_on():
+    """PyIceberg's add_files by another spelling: the ledger knows one of the commits, and both snapshots name the file."""
+    lake = lakekit.Lake()
+    table = lakekit.made(lake, [("id", "long"), ("name", "string")])
+    paths = [lake.write(f"{n}.parquet", [{"id": n, "name": "x"}], SCHEMA) for n in range(3)]
+    table.add_files(paths)
+    table.add_files([paths[0].replace("/0.parquet", "//0.parquet")])
+    lake.watch = False
+    lake.run("audit", lake.name, "--catalog", lake.database, "--fix", "--yes")
+    lake.sync(lake.source)
+    os.remove(paths[0])
+    os.remove(paths[1])
+    found = told(lake.sync(lake.source, "--on-missing", "report"))
+    equal(len(naming(lake, paths[0])), 3, "snapshots by the manifests")
+    equal({os.path.normpath(path): ids for path, ids in found.items()}, {path: naming(lake, path) for path in paths[:2]}, "snapshots")
+
+
 def test_a_rebuilt_ledger_is_committed_once():
     """--rebuild-ledger with new files in several batches: the ledger is rebuilt once, and committed with the first batch."""
     lake = lake_of(6)
