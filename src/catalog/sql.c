@@ -335,7 +335,7 @@ static firn_status sql_names(void *implementation, char **out, firn_error *error
 static const char *sql_absent_file(void *implementation) {
     const firn_sql_catalog *catalog = implementation;
     return faccessat(AT_FDCWD, catalog->path, F_OK, 0) != 0 && errno == ENOENT ? catalog->path
-                                                                              : NULL;
+                                                                               : NULL;
 }
 
 /* Said before anything is done, as far as it can be told. */
