@@ -183,6 +183,8 @@ static firn_status flush(scan *work, firn_error *error) {
 
 static firn_status put_row(void *context, firn_slice text, firn_error *error) {
     scan *work = context;
+    /* With its end of line, or not at all: a failure is told on a line of its own. */
+    FIRN_TRY(firn_buffer_reserve(&work->out, text.size + 1, error));
     FIRN_TRY(firn_buffer_append(&work->out, text.data, text.size, error));
     FIRN_TRY(firn_buffer_append_byte(&work->out, '\n', error));
     return work->out.size < WRITE_BYTES ? FIRN_OK : flush(work, error);

@@ -21,7 +21,7 @@ def run(arguments, environment):
 def without_error(printed):
     """The rows: a run that fails ends its lines with an object of the error, if memory is left for it."""
     *lines, last = printed.splitlines(keepends=True) or [""]
-    is_error = last.endswith("\n") and "exit_code" in str(json.loads(last).get("error"))
+    is_error = last != "" and "exit_code" in str(json.loads(last).get("error"))
     return "".join(lines) if is_error else printed
 
 
