@@ -33,6 +33,8 @@ static inline sync_world *sync_world_new(void) {
 static inline void sync_world_free(sync_world *w) {
     firn_ledger_free(w->work.ledger);
     firn_map_free(w->work.acted_on);
+    firn_map_free(w->work.bad_names);
+    firn_map_free(w->work.bad_units);
     firn_vector_release(&w->work.adopted);
     firn_vector_release(&w->work.batches);
     firn_vector_release(&w->work.replaced_files);

@@ -327,8 +327,8 @@ static void test_list_others(void **state) {
     fixture *f = *state;
     char *link = in(f, "d/link");
     char *fifo = in(f, "d/fifo");
-    check_ok(firn_storage_put(f->storage, in(f, "d/a"), firn_slice_text("1"), &f->error),
-             &f->error);
+    char *file = in(f, "d/a");
+    check_ok(firn_storage_put(f->storage, file, firn_slice_text("1"), &f->error), &f->error);
     assert_int_equal(symlink("nowhere", link), 0);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     listing seen = {.prefix = f->folder};
@@ -336,6 +336,7 @@ static void test_list_others(void **state) {
         firn_storage_list_within(f->storage, f->folder, NULL, note, note_other, &seen, &f->error),
         &f->error);
     assert_int_equal(seen.count, 3);
+    firn_free(file);
     firn_free(link);
     firn_free(fifo);
 }
