@@ -394,4 +394,35 @@ static inline firn_parquet_leaf_mapping mapping_between(const char *from, const 
     return mapping;
 }
 
+/* Options of a small or large input: pages, dictionary and codec by chance. */
+static inline firn_parquet_write_options random_options(test_generator *random, bool small) {
+    static const int32_t row_limits[] = {3, 50, 5000, 20000};
+    firn_parquet_write_options options = default_options();
+    options.page_version = 1 + (int)test_generator_below(random, 2);
+    options.page_row_limit = row_limits[test_generator_below(random, 4)];
+    if (!small && options.page_row_limit < 5000) options.page_row_limit = 5000;
+    if (test_generator_below(random, 2) == 0) options.dictionary_size_bytes = 0;
+    if (test_generator_below(random, 4) == 0) options.compression = FIRN_PARQUET_ZSTD;
+    options.write_crc = test_generator_below(random, 2) == 0;
+    draw_encodings(random, &options);
+    return options;
+}
+
+/* For check.h's tests of allocations that fail: the case, and one rewrite of it. */
+typedef struct allocation_case {
+    const firn_parquet_piece *pieces;
+    size_t piece_count;
+    const column_case *column;
+    firn_parquet_write_options options;
+} allocation_case;
+
+static inline firn_status rewrite_once(void *context, firn_error *error) {
+    const allocation_case *c = context;
+    output out = {0};
+    firn_status status =
+        rewrite(c->pieces, c->piece_count, c->column, &c->options, true, &out, error);
+    firn_buffer_release(&out.file.bytes);
+    return status;
+}
+
 #endif

@@ -20,19 +20,6 @@ static const column_case columns[] = {
 };
 #define COLUMN_COUNT (sizeof columns / sizeof *columns)
 
-static firn_parquet_write_options random_options(test_generator *random, bool small) {
-    static const int32_t row_limits[] = {3, 50, 5000, 20000};
-    firn_parquet_write_options options = default_options();
-    options.page_version = 1 + (int)test_generator_below(random, 2);
-    options.page_row_limit = row_limits[test_generator_below(random, 4)];
-    if (!small && options.page_row_limit < 5000) options.page_row_limit = 5000;
-    if (test_generator_below(random, 2) == 0) options.dictionary_size_bytes = 0;
-    if (test_generator_below(random, 4) == 0) options.compression = FIRN_PARQUET_ZSTD;
-    options.write_crc = test_generator_below(random, 2) == 0;
-    draw_encodings(random, &options);
-    return options;
-}
-
 static void random_runs_of_rows(void **state) {
     (void)state;
     test_generator random = test_generator_new();
@@ -600,22 +587,6 @@ static void values_are_converted(void **state) {
         stream_release(&wanted);
         input_release(&in);
     }
-}
-
-typedef struct allocation_case {
-    const firn_parquet_piece *pieces;
-    size_t piece_count;
-    const column_case *column;
-    firn_parquet_write_options options;
-} allocation_case;
-
-static firn_status rewrite_once(void *context, firn_error *error) {
-    const allocation_case *c = context;
-    output out = {0};
-    firn_status status =
-        rewrite(c->pieces, c->piece_count, c->column, &c->options, true, &out, error);
-    firn_buffer_release(&out.file.bytes);
-    return status;
 }
 
 static void each_allocation_may_fail(void **state) {

@@ -198,20 +198,6 @@ static void filters_hold_what_is_encoded(void **state) {
     }
 }
 
-typedef struct allocation_case {
-    const world *w;
-    const column_case *column;
-    firn_parquet_write_options options;
-} allocation_case;
-
-static firn_status rewrite_once(void *context, firn_error *error) {
-    const allocation_case *c = context;
-    output out = {0};
-    firn_status status = rewrite(c->w->pieces, 3, c->column, &c->options, true, &out, error);
-    firn_buffer_release(&out.file.bytes);
-    return status;
-}
-
 static void each_allocation_may_fail(void **state) {
     (void)state;
     test_generator random = test_generator_new();
@@ -221,7 +207,7 @@ static void each_allocation_may_fail(void **state) {
         world w;
         make_world(&w, &random, &cases[i].column, (firn_parquet_write_options[]){in, in, in},
                    dropped, 4);
-        allocation_case c = {&w, &cases[i].column, options_of(FIRN_PARQUET_PLAIN, 1)};
+        allocation_case c = {w.pieces, 3, &cases[i].column, options_of(FIRN_PARQUET_PLAIN, 1)};
         check_each_allocation(rewrite_once, &c);
         release_world(&w);
     }

@@ -51,19 +51,6 @@ static void draw_dropped(test_generator *random, int64_t rows, firn_parquet_piec
     }
 }
 
-static firn_parquet_write_options random_options(test_generator *random, bool small) {
-    static const int32_t row_limits[] = {3, 50, 5000, 20000};
-    firn_parquet_write_options options = default_options();
-    options.page_version = 1 + (int)test_generator_below(random, 2);
-    options.page_row_limit = row_limits[test_generator_below(random, 4)];
-    if (!small && options.page_row_limit < 5000) options.page_row_limit = 5000;
-    if (test_generator_below(random, 2) == 0) options.dictionary_size_bytes = 0;
-    if (test_generator_below(random, 4) == 0) options.compression = FIRN_PARQUET_ZSTD;
-    options.write_crc = test_generator_below(random, 2) == 0;
-    draw_encodings(random, &options);
-    return options;
-}
-
 static void any_rows_go(void **state) {
     (void)state;
     test_generator random = test_generator_new();

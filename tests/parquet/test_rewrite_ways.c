@@ -494,22 +494,6 @@ static void dictionaries_are_measured(void **state) {
     for (size_t i = 0; i < 6; i++) input_release(&inputs[i]);
 }
 
-typedef struct allocation_case {
-    const firn_parquet_piece *pieces;
-    size_t piece_count;
-    const column_case *column;
-    firn_parquet_write_options options;
-} allocation_case;
-
-static firn_status rewrite_once(void *context, firn_error *error) {
-    const allocation_case *c = context;
-    output out = {0};
-    firn_status status =
-        rewrite(c->pieces, c->piece_count, c->column, &c->options, true, &out, error);
-    firn_buffer_release(&out.file.bytes);
-    return status;
-}
-
 static void each_allocation_may_fail(void **state) {
     (void)state;
     test_generator random = test_generator_new();
