@@ -29,6 +29,20 @@ static firn_status reserve_hybrid(size_t count, uint32_t bit_width, firn_buffer 
 /* Four values of it fit 64 bits. */
 #define WIDEST_GROUPED 16
 
+/* Whether eight values are the same: without a branch for each, which would often be foreseen wrongly. */
+static inline bool same_uint8_t(const uint8_t *group) {
+    uint64_t all;
+    memcpy(&all, group, sizeof all);
+    return all == group[0] * UINT64_C(0x0101010101010101);
+}
+
+static inline bool same_uint32_t(const uint32_t *group) {
+    uint32_t first = group[0];
+    if (group[1] != first || group[7] != first) return false;
+    return group[2] == first && group[3] == first && group[4] == first && group[5] == first &&
+           group[6] == first;
+}
+
 /*
  * group_##T: eight values of at most 16 bits; 16 bytes are written, of which bit_width count.
  * pack_##T: groups of eight at `from`, bit_width bytes each, lowest bit first. `count` may end within the last group.
@@ -73,13 +87,6 @@ static firn_status reserve_hybrid(size_t count, uint32_t bit_width, firn_buffer 
         if (count == 0) return to;                                                                 \
         to = firn_parquet_put_varint(to, (uint64_t)((count + 7) / 8) << 1 | 1);                    \
         return pack_##T(from, count, bit_width, to);                                               \
-    }                                                                                              \
-                                                                                                   \
-    static bool same_##T(const T *group) {                                                         \
-        T first = group[0];                                                                        \
-        if (group[1] != first || group[7] != first) return false;                                  \
-        return group[2] == first && group[3] == first && group[4] == first && group[5] == first && \
-               group[6] == first;                                                                  \
     }                                                                                              \
                                                                                                    \
     static uint8_t *hybrid_##T(const T *values, size_t count, uint32_t bit_width, uint8_t *to) {   \

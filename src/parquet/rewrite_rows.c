@@ -154,6 +154,18 @@ static firn_status list_runs(firn_parquet_rewriter *rewriter, const firn_parquet
     return keeping ? add_run(rewriter, begin, batch->level_count - begin, error) : FIRN_OK;
 }
 
+/* Whether every level of a page of a repeated column stays, which is found without a look at each row. */
+static bool all_levels_stay(const firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
+                            int64_t *row_count) {
+    const firn_parquet_rows *rows = &rewriter->rows;
+    if (batch->level_count == 0) return false;
+    *row_count = count_rows(batch->repetition_levels, batch->level_count);
+    int64_t first = rewriter->rows_begun - (batch->repetition_levels[0] != 0);
+    int64_t end = rewriter->rows_begun + *row_count;
+    return first >= rows->first && end <= rows->end &&
+           first_dropped(rows, first) == first_dropped(rows, end);
+}
+
 /* Values among levels first … first + count - 1. */
 static size_t count_values(const firn_parquet_batch *batch, size_t first, size_t count,
                            uint8_t maximum) {
@@ -267,10 +279,13 @@ static firn_status take_runs(firn_parquet_rewriter *rewriter, const firn_parquet
 firn_status firn_parquet_keep_rows(firn_parquet_rewriter *rewriter, const firn_parquet_batch *batch,
                                    firn_parquet_batch *out, int64_t *row_count, bool *past,
                                    firn_error *error) {
-    *row_count = 0;
     *out = *batch;
+    *past = false;
+    bool repeated = rewriter->input->maximum_repetition_level > 0;
+    if (repeated && all_levels_stay(rewriter, batch, row_count)) return FIRN_OK;
+    *row_count = 0;
     rewriter->runs.count = 0;
-    if (rewriter->input->maximum_repetition_level > 0) {
+    if (repeated) {
         FIRN_TRY(list_runs(rewriter, batch, row_count, past, error));
     } else {
         FIRN_TRY(list_flat_runs(rewriter, batch, row_count, past, error));
