@@ -423,19 +423,6 @@ static void only_lineage_can_be_filled(void **state) {
     }
 }
 
-typedef struct allocation_case {
-    const firn_parquet_piece *pieces;
-    firn_parquet_write_options options;
-} allocation_case;
-
-static firn_status rewrite_once(void *context, firn_error *error) {
-    const allocation_case *c = context;
-    output out = {0};
-    firn_status status = rewrite(c->pieces, 3, &lineage, &c->options, true, &out, error);
-    firn_buffer_release(&out.file.bytes);
-    return status;
-}
-
 static void each_allocation_may_fail(void **state) {
     (void)state;
     test_generator random = test_generator_new();
@@ -460,7 +447,7 @@ static void each_allocation_may_fail(void **state) {
                                          .dropped_count = 5,
                                          .fill_values = &base};
     }
-    allocation_case c = {pieces, options};
+    allocation_case c = {pieces, 3, &lineage, options};
     check_each_allocation(rewrite_once, &c);
     input_release(&in);
 }
