@@ -221,6 +221,82 @@ static void bounds_follow_the_rows_that_stay(void **state) {
     }
 }
 
+/* `rows` rows of three values each, on v1 pages of four: most of them begin within a row, as other writers have it. */
+static void make_rows_across_pages(input *in, const column_case *column, int64_t rows) {
+    firn_error error = {0};
+    firn_parquet_write_options options = default_options();
+    options.compression = FIRN_PARQUET_UNCOMPRESSED;
+    options.dictionary_size_bytes = 0;
+    options.write_page_index = false;
+    firn_parquet_schema_element elements[16];
+    size_t count = column_elements(column, 1, elements, 16);
+    firn_buffer values = firn_buffer_with_maximum((size_t)1 << 20);
+    in->s = (stream){.rows = rows};
+    for (int64_t i = 0; i < 3 * rows; i++) {
+        uint8_t bytes[8];
+        firn_store_le64(bytes, (uint64_t)i);
+        stream_add_level(&in->s, i % 3 != 0, 1);
+        stream_add_value(&in->s, firn_slice_of(bytes, 8));
+        check_ok(firn_buffer_append(&values, bytes, 8, &error), &error);
+    }
+    in->bytes = firn_buffer_with_maximum((size_t)1 << 20);
+    firn_write_to destination = {stream_sink, &in->bytes};
+    firn_parquet_file_writer *file = NULL;
+    firn_parquet_chunk_writer *writer = NULL;
+    firn_parquet_chunk chunk;
+    check_ok(firn_parquet_file_writer_new(elements, count, &options, &destination, &file, &error),
+             &error);
+    const firn_parquet_leaf *leaf = &firn_parquet_file_writer_schema(file)->leaves[0];
+    check_ok(firn_parquet_file_writer_begin_row_group(file, rows, &error), &error);
+    check_ok(firn_parquet_chunk_writer_new(leaf, &options, &writer, &error), &error);
+    for (size_t at = 0; at < in->s.definition.count; at += 4) {
+        firn_parquet_part part = {.level_count = 4,
+                                  .value_count = 4,
+                                  .definition_levels = in->s.definition.items + at,
+                                  .repetition_levels = in->s.repetition.items + at,
+                                  .encoding = FIRN_PARQUET_PLAIN,
+                                  .body = firn_slice_of(values.data + 8 * at, 32),
+                                  .raw_size = 32,
+                                  .alone = true};
+        check_ok(firn_parquet_chunk_writer_append_part(writer, &part, &error), &error);
+    }
+    check_ok(firn_parquet_chunk_writer_finish(writer, &chunk, &error), &error);
+    check_ok(firn_parquet_file_writer_add_chunk(file, &chunk, &error), &error);
+    check_ok(firn_parquet_file_writer_end_row_group(file, &error), &error);
+    check_ok(firn_parquet_file_writer_finish(file, NULL, NULL, &error), &error);
+    firn_parquet_chunk_writer_free(writer);
+    firn_parquet_file_writer_free(file);
+    firn_buffer_release(&values);
+    open_input(in);
+}
+
+/* A page may lose nothing but what it goes on with of a row that began before it. */
+static void rows_go_across_pages(void **state) {
+    (void)state;
+    static const column_case column = {"*", LEAF(INT64)};
+    const int64_t rows = 24;
+    input in = {0};
+    make_rows_across_pages(&in, &column, rows);
+    firn_parquet_write_options options = default_options();
+    firn_parquet_leaf_mapping mapping = identity();
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t first = 0; first < rows; first += 5) {
+            firn_parquet_piece piece = {.file = in.file,
+                                        .first_row = first,
+                                        .row_count = rows - first - first % 2,
+                                        .mappings = &mapping,
+                                        .dropped_rows = &row,
+                                        .dropped_count = 1};
+            stream wanted = rows_of_piece(&in.s, 1, 0, &piece);
+            output out = {0};
+            check_rewrite(&piece, 1, &column, &options, true, &wanted, &out);
+            input_release(&out.file);
+            stream_release(&wanted);
+        }
+    }
+    input_release(&in);
+}
+
 static void rows_that_do_not_ascend_are_refused(void **state) {
     (void)state;
     firn_error error = {0};
@@ -458,6 +534,7 @@ int main(void) {
         cmocka_unit_test(whole_pages_move_or_go),
         cmocka_unit_test(indices_are_not_decoded),
         cmocka_unit_test(bounds_follow_the_rows_that_stay),
+        cmocka_unit_test(rows_go_across_pages),
         cmocka_unit_test(rows_that_do_not_ascend_are_refused),
         cmocka_unit_test(lineage_is_filled),
         cmocka_unit_test(whole_lineage_is_copied),
