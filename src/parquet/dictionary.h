@@ -22,7 +22,8 @@ typedef struct firn_parquet_dictionary {
     uint32_t count;
     FIRN_VECTOR(uint32_t) offsets; /**< BYTE_ARRAY: where each entry's length begins in `bytes` */
     firn_parquet_dictionary_slot *slots;
-    size_t slot_count; /**< 0 or a power of two, a quarter of which is free */
+    size_t
+        slot_count; /**< 0 (none yet, or after a cut) or a power of two, a quarter of which is free */
     uint64_t seed;
     /* For integers of a known range: entry index + 1 by distance from the least, 0: not there yet. NULL: no range. */
     uint32_t *direct;
@@ -41,6 +42,12 @@ firn_status firn_parquet_dictionary_expect_range(firn_parquet_dictionary *dictio
 /** Makes room in the hash table at once, so that it need not grow step by step; no limit, and no promise. */
 firn_status firn_parquet_dictionary_expect_entries(firn_parquet_dictionary *dictionary,
                                                    size_t count, firn_error *error);
+
+/**
+ * Back to the first `count` entries, or all where there are no more. The hash table goes, and is made anew when the next value is looked up.
+ * Not for a dictionary that expects a range.
+ */
+void firn_parquet_dictionary_cut(firn_parquet_dictionary *dictionary, uint32_t count);
 
 /**
  * Looks up values first … first + count - 1, adding the new ones, and writes their entries' indices. *done < count when the

@@ -78,25 +78,30 @@ static bool is_crowded(size_t slot_count, size_t entries) {
     return entries > slot_count - slot_count / 4;
 }
 
+static void put_slot(firn_parquet_dictionary_slot *slots, size_t count,
+                     firn_parquet_dictionary_slot slot) {
+    size_t at = slot.hash & (count - 1);
+    while (slots[at].entry != 0) at = (at + 1) & (count - 1);
+    slots[at] = slot;
+}
+
+/* From the slots there were, or, where the dictionary was cut, from the entries. */
 static firn_status set_slots(firn_parquet_dictionary *dictionary, size_t count, firn_error *error) {
     firn_parquet_dictionary_slot *slots = firn_alloc_zeroed(count, sizeof *slots);
     if (slots == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < dictionary->slot_count; i++) {
         firn_parquet_dictionary_slot slot = dictionary->slots[i];
-        if (slot.entry == 0) continue;
-        size_t at = slot.hash & (count - 1);
-        while (slots[at].entry != 0) at = (at + 1) & (count - 1);
-        slots[at] = slot;
+        if (slot.entry != 0) put_slot(slots, count, slot);
+    }
+    for (uint32_t i = 0; dictionary->slot_count == 0 && i < dictionary->count; i++) {
+        firn_slice value = firn_parquet_dictionary_entry(dictionary, i);
+        uint32_t hash = hash_value(value.data, value.size, dictionary->seed);
+        put_slot(slots, count, (firn_parquet_dictionary_slot){hash, i + 1});
     }
     firn_free(dictionary->slots);
     dictionary->slots = slots;
     dictionary->slot_count = count;
     return FIRN_OK;
-}
-
-static firn_status grow_slots(firn_parquet_dictionary *dictionary, firn_error *error) {
-    size_t count = dictionary->slot_count == 0 ? FIRST_SLOT_COUNT : dictionary->slot_count * 2;
-    return set_slots(dictionary, count, error);
 }
 
 firn_status firn_parquet_dictionary_expect_entries(firn_parquet_dictionary *dictionary,
@@ -106,22 +111,40 @@ firn_status firn_parquet_dictionary_expect_entries(firn_parquet_dictionary *dict
     return slots == dictionary->slot_count ? FIRN_OK : set_slots(dictionary, slots, error);
 }
 
+static firn_status begin_slots(firn_parquet_dictionary *dictionary, firn_error *error) {
+    if (dictionary->slot_count != 0) return FIRN_OK;
+    return firn_parquet_dictionary_expect_entries(dictionary, dictionary->count, error);
+}
+
+void firn_parquet_dictionary_cut(firn_parquet_dictionary *dictionary, uint32_t count) {
+    firn_free(dictionary->slots);
+    dictionary->slots = NULL;
+    dictionary->slot_count = 0;
+    if (count >= dictionary->count) return;
+    dictionary->count = count;
+    if (dictionary->type != FIRN_PARQUET_BYTE_ARRAY) {
+        dictionary->bytes.size = (size_t)count * dictionary->width;
+        return;
+    }
+    dictionary->bytes.size = dictionary->offsets.items[count];
+    dictionary->offsets.count = count;
+}
+
 /* Appends an entry; *full without a change where it would pass the limit. */
 static firn_status add_entry(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t size,
                              bool *full, firn_error *error) {
+    firn_buffer *bytes = &dictionary->bytes;
     bool is_byte_array = dictionary->type == FIRN_PARQUET_BYTE_ARRAY;
     size_t needed = size + (is_byte_array ? 4 : 0);
-    *full =
-        needed > dictionary->limit - dictionary->bytes.size || dictionary->count >= INT32_MAX / 2;
+    *full = needed > dictionary->limit - bytes->size || dictionary->count >= INT32_MAX / 2;
     if (*full) return FIRN_OK;
+    if (bytes->capacity - bytes->size < needed) FIRN_TRY(firn_buffer_reserve(bytes, needed, error));
     if (is_byte_array) {
-        FIRN_TRY(firn_buffer_reserve(&dictionary->bytes, needed, error));
-        FIRN_TRY(firn_vector_push(&dictionary->offsets, error, (uint32_t)dictionary->bytes.size));
-        uint8_t length[4];
-        firn_store_le32(length, (uint32_t)size);
-        FIRN_TRY(firn_buffer_append(&dictionary->bytes, length, sizeof length, error));
+        FIRN_TRY(firn_vector_push(&dictionary->offsets, error, (uint32_t)bytes->size));
+        firn_store_le32(bytes->data + bytes->size, (uint32_t)size);
     }
-    if (size != 0) FIRN_TRY(firn_buffer_append(&dictionary->bytes, value, size, error));
+    if (size != 0) memcpy(bytes->data + bytes->size + needed - size, value, size);
+    bytes->size += needed;
     dictionary->count++;
     return FIRN_OK;
 }
@@ -152,7 +175,7 @@ look_up_hashed(firn_parquet_dictionary *dictionary, const uint8_t *value, size_t
     *index = dictionary->count - 1;
     dictionary->slots[at] = (firn_parquet_dictionary_slot){hash, dictionary->count};
     if (!is_crowded(dictionary->slot_count, dictionary->count)) return FIRN_OK;
-    return grow_slots(dictionary, error);
+    return set_slots(dictionary, 2 * dictionary->slot_count, error);
 }
 
 static inline __attribute__((always_inline)) firn_status
@@ -263,7 +286,7 @@ firn_status firn_parquet_dictionary_add(firn_parquet_dictionary *dictionary,
                                         size_t count, uint32_t *out, size_t *done,
                                         firn_error *error) {
     *done = 0;
-    if (dictionary->slot_count == 0) FIRN_TRY(grow_slots(dictionary, error));
+    FIRN_TRY(begin_slots(dictionary, error));
     if (values->type == FIRN_PARQUET_BYTE_ARRAY) {
         return add_slices(dictionary, values->slices + first, count, out, done, error);
     }
@@ -300,7 +323,7 @@ firn_status firn_parquet_dictionary_translate(firn_parquet_dictionary *dictionar
                                               uint32_t *translation, uint32_t *out, size_t *done,
                                               firn_error *error) {
     *done = 0;
-    if (dictionary->slot_count == 0) FIRN_TRY(grow_slots(dictionary, error));
+    FIRN_TRY(begin_slots(dictionary, error));
     for (size_t i = 0; i < count; i++) {
         uint32_t index = translation[indices[i]];
         if (index == FIRN_PARQUET_UNTRANSLATED) {
@@ -322,7 +345,7 @@ firn_status firn_parquet_dictionary_sample(firn_parquet_dictionary *dictionary,
                                            const firn_parquet_values *values, size_t *taken,
                                            firn_error *error) {
     *taken = 0;
-    if (dictionary->slot_count == 0) FIRN_TRY(grow_slots(dictionary, error));
+    FIRN_TRY(begin_slots(dictionary, error));
     for (size_t i = 0; i < values->count; i++) {
         bool is_byte_array = values->type == FIRN_PARQUET_BYTE_ARRAY;
         const uint8_t *value =

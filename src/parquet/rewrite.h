@@ -63,7 +63,7 @@ typedef struct firn_parquet_piece {
     const int64_t *fill_values;
 } firn_parquet_piece;
 
-/** What came of merging the dictionaries of a leaf's pieces: a dictionary, or that it does not pay. */
+/** What came of merging the dictionaries of a leaf's pieces: that of the first ones, or of all, or that it does not pay. */
 typedef struct firn_parquet_merged firn_parquet_merged;
 
 /** NULL is allowed. */
@@ -79,7 +79,7 @@ typedef struct firn_parquet_rewrite_options {
     bool no_joined_pages; /**< for readers that can't take several compressed pieces in one page */
     /** Raw bytes below which compressed values are decoded, where each piece of a joined page is a frame with tables of its own (zstd). */
     int64_t smallest_joined_bytes;
-    /** NULL, or what firn_parquet_measure_dictionaries found for just these pieces and this leaf, so that it is not done again. Its dictionary is taken out of it. */
+    /** NULL, or what firn_parquet_measure_dictionaries found for this leaf and these pieces, or for more that follow them, so that it is not done again. Its dictionary is taken out of it. */
     firn_parquet_merged *merged;
 } firn_parquet_rewrite_options;
 
@@ -139,7 +139,7 @@ typedef struct firn_parquet_dictionary_reach {
     bool outgrows; /**< a merged dictionary pays, but not all pieces fit below its limit */
     int64_t rows;  /**< row_count of the pieces, from the first on, whose dictionaries fit */
     int64_t
-        rows_at_twice; /**< … with twice the limit, or more where PLAIN values would be far larger */
+        rows_at_twice; /**< … with twice the limit, or more where PLAIN values would be far larger; or as many as the shortest part has */
     int64_t plain_bytes;         /**< about what all values would take without a dictionary */
     firn_parquet_merged *merged; /**< owned by the caller; NULL where nothing had to be merged */
 } firn_parquet_dictionary_reach;

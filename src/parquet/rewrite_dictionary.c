@@ -20,63 +20,12 @@
 #define FAR_SMALLER 4
 #define LONG_VALUE 256
 
-struct firn_parquet_merged {
-    bool pays;
-    firn_parquet_dictionary dictionary; /* all zero once it was taken out */
-    firn_parquet_translation *translations;
-    size_t piece_count;
-};
-
-static void free_translations(firn_parquet_translation *translations, size_t count) {
-    for (size_t i = 0; translations != NULL && i < count; i++) firn_free(translations[i].entries);
-    firn_free(translations);
-}
-
-void firn_parquet_release_translations(firn_parquet_rewriter *rewriter) {
-    free_translations(rewriter->translations, rewriter->piece_count);
-    rewriter->translations = NULL;
-    rewriter->translation = NULL;
-}
-
-void firn_parquet_merged_free(firn_parquet_merged *merged) {
-    if (merged == NULL) return;
-    free_translations(merged->translations, merged->piece_count);
-    firn_parquet_dictionary_release(&merged->dictionary);
-    firn_free(merged);
-}
-
-size_t firn_parquet_merged_size(const firn_parquet_merged *merged) {
-    const firn_parquet_dictionary *dictionary = &merged->dictionary;
-    size_t size = sizeof *merged + dictionary->bytes.capacity +
-                  dictionary->offsets.capacity * sizeof *dictionary->offsets.items +
-                  dictionary->slot_count * sizeof *dictionary->slots;
-    for (size_t i = 0; merged->translations != NULL && i < merged->piece_count; i++) {
-        size += sizeof *merged->translations +
-                merged->translations[i].count * sizeof *merged->translations->entries;
-    }
-    return size;
-}
-
-/* The dictionary and its translations as if they had been merged just now; they are gone from what measuring left. */
-static bool take_merged(firn_parquet_rewriter *rewriter, size_t limit,
-                        firn_parquet_dictionary *dictionary) {
-    firn_parquet_merged *merged = rewriter->merged;
-    rewriter->merged = NULL;
-    if (!merged->pays || merged->translations == NULL) return false;
-    *dictionary = merged->dictionary;
-    /* Which was raised, it may be. */
-    dictionary->limit = dictionary->bytes.size > limit ? dictionary->bytes.size : limit;
-    rewriter->translations = merged->translations;
-    merged->dictionary = (firn_parquet_dictionary){0};
-    merged->translations = NULL;
-    return true;
-}
-
 typedef struct merge {
     firn_parquet_dictionary *dictionary;
     int64_t values; /* of the pieces so far, nulls included where nobody counts them */
     uint64_t entries;
     size_t pieces;
+    size_t added;       /* entries that the last of them brought */
     int64_t all_values; /* of all pieces */
     size_t most_bytes;  /* what the dictionary may take at the very most */
     bool failed, hopeless;
@@ -104,13 +53,19 @@ bool firn_parquet_is_hopeless(uint64_t distinct, uint64_t entries, int64_t value
            distinct / 9 > entries / 10;
 }
 
-/* A dictionary that a file makes up has more entries than may be taken. */
-static firn_status expect_entries(firn_parquet_dictionary *dictionary, size_t more,
+/*
+ * Room for the piece's entries, and for those of the pieces to come, if each brings as many new ones as the one before: a table that
+ * grows step by step is made anew each time. A dictionary that a file makes up has more entries than may be taken.
+ */
+static firn_status expect_entries(const merge *work, size_t more, size_t pieces_left,
                                   firn_error *error) {
+    firn_parquet_dictionary *dictionary = work->dictionary;
     if (dictionary->direct != NULL) return FIRN_OK;
     size_t width = dictionary->type == FIRN_PARQUET_BYTE_ARRAY ? 4 : dictionary->width;
+    if (dictionary->count > 0 && width > 0) width = dictionary->bytes.size / dictionary->count;
     size_t most = dictionary->limit / (width > 0 ? width : 1);
     size_t count = dictionary->count + more;
+    if (work->pieces > 1) count += work->added * pieces_left;
     return firn_parquet_dictionary_expect_entries(dictionary, count < most ? count : most, error);
 }
 
@@ -129,11 +84,11 @@ static size_t roomy_limit(const merge *work) {
 }
 
 /* Adds the entries; where the dictionary is full, its limit may be raised once. */
-static firn_status add_entries(merge *work, const firn_parquet_values *values, uint32_t *out,
-                               size_t *done, firn_error *error) {
+static firn_status add_entries(merge *work, const firn_parquet_values *values, size_t pieces_left,
+                               uint32_t *out, size_t *done, firn_error *error) {
     firn_parquet_dictionary *dictionary = work->dictionary;
     size_t more = 0;
-    FIRN_TRY(expect_entries(dictionary, values->count, error));
+    FIRN_TRY(expect_entries(work, values->count, pieces_left, error));
     FIRN_TRY(firn_parquet_dictionary_add(dictionary, values, 0, values->count, out, done, error));
     if (*done == values->count) return FIRN_OK;
     size_t limit = roomy_limit(work);
@@ -143,6 +98,14 @@ static firn_status add_entries(merge *work, const firn_parquet_values *values, u
         dictionary, values, *done, values->count - *done, out + *done, &more, error);
     *done += more;
     return status;
+}
+
+static firn_status make_translations(firn_parquet_rewriter *rewriter, firn_error *error) {
+    rewriter->translations =
+        firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
+    if (rewriter->translations == NULL) return firn_fail_memory(error);
+    rewriter->translation_count = rewriter->piece_count;
+    return FIRN_OK;
 }
 
 static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, merge *work,
@@ -169,7 +132,10 @@ static firn_status merge_piece(firn_parquet_rewriter *rewriter, size_t index, me
         values = converted;
     }
     size_t done = 0;
-    FIRN_TRY(add_entries(work, &values, translation->entries, &done, error));
+    uint32_t before = work->dictionary->count;
+    FIRN_TRY(add_entries(work, &values, rewriter->piece_count - index - 1, translation->entries,
+                         &done, error));
+    work->added = work->dictionary->count - before;
     work->failed = done < values.count;
     translation->identical = true;
     for (size_t i = 0; i < done; i++) translation->identical &= translation->entries[i] == i;
@@ -194,11 +160,16 @@ static bool pays(const merge *work, uint32_t width) {
     return bytes + values * bits / 8 < plain;
 }
 
+static int64_t rows_of_pieces(const firn_parquet_piece *pieces, size_t piece_count) {
+    int64_t rows = 0;
+    for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
+    return rows;
+}
+
 /* The bytes of a dictionary that may be, given that a small row group can't be cut further. */
 static size_t limit_of(const firn_parquet_piece *pieces, size_t piece_count,
                        const firn_parquet_write_options *options) {
-    int64_t rows = 0;
-    for (size_t i = 0; i < piece_count; i++) rows += pieces[i].row_count;
+    int64_t rows = rows_of_pieces(pieces, piece_count);
     size_t limit = (size_t)options->dictionary_size_bytes;
     return rows < 2 * FIRN_PARQUET_FEWEST_ROWS_OF_CUT ? 2 * limit : limit;
 }
@@ -296,11 +267,26 @@ static bool range_fits(const survey *found, uint32_t width, size_t limit) {
     return (uint64_t)found->greatest - (uint64_t)found->least < limit / width;
 }
 
+/* The dictionary and its translations as if they had been merged just now. */
+static bool take_merged(firn_parquet_rewriter *rewriter, const survey *found, size_t limit,
+                        firn_parquet_dictionary *dictionary) {
+    merge work = {.dictionary = dictionary,
+                  .all_values = found->values,
+                  .most_bytes = ROOMIEST * (size_t)rewriter->options->dictionary_size_bytes};
+    if (!firn_parquet_take_merged(rewriter, dictionary, &work.values)) return false;
+    size_t roomy = roomy_limit(&work);
+    dictionary->limit = roomy > limit ? roomy : limit;
+    if (dictionary->bytes.size <= dictionary->limit && pays(&work, dictionary->width)) return true;
+    firn_parquet_release_translations(rewriter);
+    firn_parquet_dictionary_release(dictionary);
+    return false;
+}
+
 static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
                              const survey *found, size_t limit, firn_parquet_dictionary *dictionary,
                              bool *merged, firn_error *error) {
-    if (rewriter->merged != NULL && rewriter->merged->piece_count == rewriter->piece_count) {
-        *merged = take_merged(rewriter, limit, dictionary);
+    if (firn_parquet_merged_is_known(rewriter)) {
+        *merged = take_merged(rewriter, found, limit, dictionary);
         return FIRN_OK;
     }
     const firn_parquet_schema_element *element = rewriter->output->node->element;
@@ -310,9 +296,7 @@ static firn_status merge_all(firn_parquet_rewriter *rewriter, const firn_parquet
         FIRN_TRY(
             firn_parquet_dictionary_expect_range(dictionary, found->least, found->greatest, error));
     }
-    rewriter->translations =
-        firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
-    if (rewriter->translations == NULL) return firn_fail_memory(error);
+    FIRN_TRY(make_translations(rewriter, error));
     merge work = {.dictionary = dictionary,
                   .all_values = found->values,
                   .most_bytes = ROOMIEST * (size_t)rewriter->options->dictionary_size_bytes};
@@ -371,10 +355,22 @@ static firn_status may_outgrow(firn_parquet_rewriter *rewriter, const firn_parqu
     return FIRN_OK;
 }
 
-/* Merges piece by piece and notes where the limit, and twice the limit, is passed. */
+/* The rows of a part where dictionaries cut the row group into as many as may be. */
+static int64_t rows_of_smallest_part(const firn_parquet_piece *pieces, size_t piece_count) {
+    int64_t rows = rows_of_pieces(pieces, piece_count);
+    int64_t most = rows / FIRN_PARQUET_FEWEST_ROWS_OF_CUT;
+    return most < 2 ? INT64_MAX : rows / most;
+}
+
+/*
+ * Merges piece by piece and notes where the limit, and twice the limit, is passed; no further than is needed to know that the row group is
+ * cut. *merged: the pieces whose dictionaries are merged whole.
+ */
 static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_parquet_piece *pieces,
-                                  size_t limit, merge *work, firn_parquet_dictionary_reach *out,
-                                  firn_error *error) {
+                                  size_t limit, merge *work, size_t *merged,
+                                  firn_parquet_dictionary_reach *out, firn_error *error) {
+    int64_t enough = rows_of_smallest_part(pieces, rewriter->piece_count);
+    uint32_t width = work->dictionary->width;
     FIRN_TRY(firn_parquet_sample_dictionaries(rewriter, pieces, &work->hopeless, error));
     if (work->hopeless) return FIRN_OK;
     for (size_t i = 0; i < rewriter->piece_count; i++) {
@@ -386,26 +382,13 @@ static firn_status measure_pieces(firn_parquet_rewriter *rewriter, const firn_pa
         if (work->hopeless) return FIRN_OK;
         if (work->failed || work->dictionary->bytes.size > limit) out->outgrows = true;
         if (work->failed) return FIRN_OK;
+        rewriter->translations[i].reached = work->dictionary->count;
+        rewriter->translations[i].values = work->values;
+        *merged = i + 1;
         if (!out->outgrows) out->rows += rewriter->piece->row_count;
         out->rows_at_twice += rewriter->piece->row_count;
+        if (out->outgrows && out->rows_at_twice >= enough && pays(work, width)) return FIRN_OK;
     }
-    return FIRN_OK;
-}
-
-/* Keeps what was found for the rewrite of the same pieces; what did not pay in the end leaves nothing but that. */
-static firn_status keep_merged(firn_parquet_rewriter *rewriter, bool keeps,
-                               firn_parquet_dictionary *dictionary, firn_parquet_merged **out,
-                               firn_error *error) {
-    firn_parquet_merged *merged = firn_alloc_zeroed(1, sizeof *merged);
-    if (merged == NULL) return firn_fail_memory(error);
-    *out = merged;
-    merged->pays = keeps;
-    merged->piece_count = rewriter->piece_count;
-    if (!keeps) return FIRN_OK;
-    merged->dictionary = *dictionary;
-    merged->translations = rewriter->translations;
-    *dictionary = (firn_parquet_dictionary){0};
-    rewriter->translations = NULL;
     return FIRN_OK;
 }
 
@@ -424,19 +407,17 @@ static firn_status measure(firn_parquet_rewriter *rewriter, const firn_parquet_p
     firn_parquet_dictionary_init(&dictionary, element->type, width, 2 * limit);
     merge work = {
         .dictionary = &dictionary, .all_values = found.values, .most_bytes = ROOMIEST * limit};
-    rewriter->translations =
-        firn_alloc_zeroed(rewriter->piece_count, sizeof *rewriter->translations);
-    firn_status status = rewriter->translations == NULL
-                             ? firn_fail_memory(error)
-                             : measure_pieces(rewriter, pieces, limit, &work, out, error);
-    size_t most = limit_of(pieces, rewriter->piece_count, rewriter->options);
-    if (roomy_limit(&work) > most) most = roomy_limit(&work);
-    bool fits = !work.failed && dictionary.bytes.size <= most;
+    size_t merged = 0;
+    firn_status status = make_translations(rewriter, error);
+    if (status == FIRN_OK) {
+        status = measure_pieces(rewriter, pieces, limit, &work, &merged, out, error);
+    }
     bool paying = !work.hopeless && pays(&work, width);
     if (!paying) out->outgrows = false;
     out->plain_bytes = (int64_t)plain_bytes_of(&work);
     if (status == FIRN_OK) {
-        status = keep_merged(rewriter, fits && paying, &dictionary, &out->merged, error);
+        status = firn_parquet_keep_merged(rewriter, paying ? merged : 0, !paying || work.failed,
+                                          &dictionary, &out->merged, error);
     }
     firn_parquet_dictionary_release(&dictionary);
     return status;

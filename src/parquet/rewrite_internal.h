@@ -1,6 +1,6 @@
 /**
  * The inside of rewriting one leaf: rewrite.c walks pieces and pages, rewrite_judge.c says which way a page may go,
- * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_encoding.c says which encoding the inputs
+ * rewrite_copy.c moves compressed bytes, rewrite_dictionary.c merges dictionaries, rewrite_merged.c keeps what was merged, rewrite_encoding.c says which encoding the inputs
  * have, rewrite_rows.c says which rows stay and takes the others out, rewrite_levels.c maps levels, rewrite_fill.c fills nulls,
  * rewrite_bounds.c says which bounds go on.
  */
@@ -23,6 +23,9 @@ typedef struct firn_parquet_translation {
     uint32_t *entries; /**< owned; NULL: the piece has no dictionary */
     size_t count;
     bool identical; /**< each entry is where it was */
+    /* Where measuring merged it: the dictionary's entries, and the values that they stand for, with those of all pieces before. */
+    uint32_t reached;
+    int64_t values;
 } firn_parquet_translation;
 
 /** Which rows of a row group stay: first … end - 1 without the dropped ones. */
@@ -66,6 +69,7 @@ typedef struct firn_parquet_rewriter {
     uint64_t converted_id;
     firn_parquet_values converted_dictionary;
     firn_parquet_translation *translations; /**< one per piece; NULL: no dictionaries are merged */
+    size_t translation_count; /**< piece_count, or more: those that are behind are not looked at */
     size_t piece_count;
     firn_parquet_merged *merged; /**< what measuring found, or NULL; borrowed */
     bool makes_dictionary;       /**< PLAIN integers get one */
@@ -217,6 +221,22 @@ int64_t firn_parquet_values_of_piece(const firn_parquet_rewriter *rewriter);
 #define FIRN_PARQUET_HOPELESS_VALUES 50000
 /** `entries`: of the dictionaries that were put together to one of `distinct` entries. */
 bool firn_parquet_is_hopeless(uint64_t distinct, uint64_t entries, int64_t values);
+/* rewrite_merged.c */
+
+void firn_parquet_release_translations(firn_parquet_rewriter *rewriter);
+/**
+ * For the rewrite: what was merged of the first `merged_count` pieces, none or more, taking *dictionary and the rewriter's translations
+ * over; and whether all pieces together get no dictionary.
+ */
+firn_status firn_parquet_keep_merged(firn_parquet_rewriter *rewriter, size_t merged_count,
+                                     bool fails, firn_parquet_dictionary *dictionary,
+                                     firn_parquet_merged **out, firn_error *error);
+/** Whether rewriter->merged tells anything of the rewriter's pieces. */
+bool firn_parquet_merged_is_known(const firn_parquet_rewriter *rewriter);
+/** Takes dictionary and translations of the rewriter's pieces, and how many values they stand for. False where they get no dictionary. */
+bool firn_parquet_take_merged(firn_parquet_rewriter *rewriter, firn_parquet_dictionary *dictionary,
+                              int64_t *values);
+
 /* rewrite_sample.c */
 /** Whether merging need not be begun. */
 firn_status firn_parquet_sample_dictionaries(firn_parquet_rewriter *rewriter,
@@ -225,7 +245,6 @@ firn_status firn_parquet_sample_dictionaries(firn_parquet_rewriter *rewriter,
 /** The batch's indices in terms of the merged dictionary. */
 firn_status firn_parquet_translate(firn_parquet_rewriter *rewriter, firn_parquet_batch *batch,
                                    firn_error *error);
-void firn_parquet_release_translations(firn_parquet_rewriter *rewriter);
 firn_status firn_parquet_set_piece(firn_parquet_rewriter *rewriter,
                                    const firn_parquet_piece *pieces, size_t index,
                                    firn_error *error);

@@ -64,16 +64,11 @@ static size_t most_kept_of(const firn_rewrite_context *context) {
                     FIRN_REWRITE_MERGED_SHARE);
 }
 
-/* What was merged goes over to *out; it is of no use where the row group is cut. */
 static void hand_over(cut_job *job, firn_rewrite_cut *out) {
     for (size_t i = 0; i < out->leaf_count; i++) {
         out->merged[i] = job->reaches[i].merged;
         job->reaches[i].merged = NULL;
     }
-    if (out->parts == 1) return;
-    size_t parts = out->parts;
-    firn_rewrite_cut_release(out);
-    out->parts = parts;
 }
 
 firn_status firn_rewrite_find_cut(firn_rewrite_context *context, const firn_parquet_piece *pieces,

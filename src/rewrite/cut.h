@@ -9,7 +9,7 @@
 
 typedef struct firn_rewrite_cut {
     size_t parts; /**< 1 where nothing is to be gained */
-    /** One per leaf, of all pieces together: what has been merged already, as far as there is memory. NULL where the row group is cut, or nothing was. */
+    /** One per leaf: what has been merged already of the first pieces, those of the first part at least, as far as there is memory. NULL where nothing was. */
     firn_parquet_merged **merged;
     size_t leaf_count;
 } firn_rewrite_cut;

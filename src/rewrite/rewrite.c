@@ -158,6 +158,8 @@ static firn_status move_pieces(binpack *work, const firn_plan_row_group *group,
     for (size_t first = 0, parts = cut.parts; first < count; parts--) {
         size_t end = firn_rewrite_part_end(pieces, count, first, parts);
         FIRN_CHECK(write_pieces(work, group, pieces + first, end - first, cut.merged, error));
+        /* What was merged is the first part's. */
+        firn_rewrite_cut_release(&cut);
         first = end;
     }
 out:

@@ -1,4 +1,6 @@
 /* Golden bytes of the encoders, taken from Encodings.md or worked out by hand from it. */
+#include <stdio.h>
+
 #include "base/bytes.h"
 #include "parquet/decode.h"
 #include "parquet/dictionary.h"
@@ -342,6 +344,54 @@ static void dictionary_grows(void **state) {
     firn_parquet_dictionary_release(&dictionary);
 }
 
+static uint32_t index_of(firn_parquet_dictionary *dictionary, uint32_t number, bool text) {
+    firn_error error = {0};
+    char digits[16];
+    firn_slice slice = firn_slice_of(digits, (size_t)snprintf(digits, sizeof digits, "%u", number));
+    uint8_t fixed[4];
+    firn_store_le32(fixed, number);
+    firn_parquet_values values = {.type = dictionary->type,
+                                  .width = dictionary->width,
+                                  .count = 1,
+                                  .fixed = text ? NULL : fixed,
+                                  .slices = text ? &slice : NULL};
+    uint32_t index = 0;
+    size_t done = 0;
+    check_ok(firn_parquet_dictionary_add(dictionary, &values, 0, 1, &index, &done, &error), &error);
+    assert_int_equal(done, 1);
+    return index;
+}
+
+/* Entries that stay are found, those that went are new. */
+static void dictionary_is_cut(void **state) {
+    (void)state;
+    for (int text = 0; text < 2; text++) {
+        firn_parquet_dictionary dictionary;
+        firn_parquet_dictionary_init(&dictionary,
+                                     text ? FIRN_PARQUET_BYTE_ARRAY : FIRN_PARQUET_INT32,
+                                     text ? 0 : 4, 1 << 20);
+        for (uint32_t i = 0; i < 5000; i++) {
+            assert_int_equal(index_of(&dictionary, i, text != 0), i);
+        }
+        firn_parquet_dictionary_cut(&dictionary, 3000);
+        assert_int_equal(dictionary.count, 3000);
+        for (uint32_t i = 0; i < 3000; i++) {
+            assert_int_equal(index_of(&dictionary, i, text != 0), i);
+        }
+        for (int round = 0; round < 2; round++) {
+            for (uint32_t i = 3000; i < 5000; i++) {
+                assert_int_equal(index_of(&dictionary, 100000 - i, text != 0), i);
+            }
+        }
+        firn_parquet_dictionary_cut(&dictionary, 9000);
+        assert_int_equal(index_of(&dictionary, 97000, text != 0), 3000);
+        firn_parquet_dictionary_cut(&dictionary, 0);
+        assert_int_equal(dictionary.bytes.size, 0);
+        assert_int_equal(index_of(&dictionary, 4999, text != 0), 0);
+        firn_parquet_dictionary_release(&dictionary);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bit_widths),
@@ -358,6 +408,7 @@ int main(void) {
         cmocka_unit_test(limits),
         cmocka_unit_test(dictionary_finds_and_adds),
         cmocka_unit_test(dictionary_grows),
+        cmocka_unit_test(dictionary_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

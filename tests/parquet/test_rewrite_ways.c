@@ -389,10 +389,11 @@ static void a_range_may_be_a_lie(void **state) {
 typedef struct measured_case {
     const firn_parquet_piece *pieces;
     size_t piece_count;
+    size_t rewritten_count; /* of the pieces that are measured, so many are rewritten */
     const firn_parquet_schema *schema;
     firn_parquet_write_options options;
     firn_parquet_dictionary_reach *reach;
-    bool hand_over;
+    bool hand_over, taken; /* what was merged */
     firn_parquet_chunk chunk;
 } measured_case;
 
@@ -405,10 +406,12 @@ static firn_status measure_and_rewrite(void *context, firn_error *error) {
     FIRN_CHECK(firn_parquet_measure_dictionaries(c->pieces, c->piece_count, c->schema, 0,
                                                  &c->options, &how, &reach, error));
     assert_non_null(reach.merged);
-    assert_true(firn_parquet_merged_size(reach.merged) > 0);
+    size_t size = firn_parquet_merged_size(reach.merged);
+    assert_true(size > 0);
     if (c->hand_over) how.merged = reach.merged;
-    FIRN_CHECK(firn_parquet_rewrite_leaf(c->pieces, c->piece_count, c->schema, 0, &c->options, &how,
-                                         &c->chunk, &counts, error));
+    FIRN_CHECK(firn_parquet_rewrite_leaf(c->pieces, c->rewritten_count, c->schema, 0, &c->options,
+                                         &how, &c->chunk, &counts, error));
+    c->taken = firn_parquet_merged_size(reach.merged) < size;
     if (c->reach == NULL) firn_parquet_chunk_release(&c->chunk);
     if (c->reach != NULL) *c->reach = reach;
 out:
@@ -417,8 +420,8 @@ out:
     return status;
 }
 
-/* What measuring merged is what the rewrite would have merged itself. */
-static void check_handing_over(measured_case *c) {
+/* What measuring merged is what the rewrite would have merged itself. Returns whether it was taken. */
+static bool check_handing_over(measured_case *c) {
     firn_error error = {0};
     measured_case other = *c;
     other.hand_over = true;
@@ -432,8 +435,7 @@ static void check_handing_over(measured_case *c) {
                      other.chunk.metadata.has_dictionary_page_offset);
     firn_parquet_chunk_release(&c->chunk);
     firn_parquet_chunk_release(&other.chunk);
-    other.reach = NULL;
-    check_each_allocation(measure_and_rewrite, &other);
+    return other.taken;
 }
 
 /* Each input brings values of its own: only so many of them fit. */
@@ -484,11 +486,37 @@ static void dictionaries_are_measured(void **state) {
                            .schema = firn_parquet_file_writer_schema(file),
                            .options = options,
                            .reach = &reach};
-        check_handing_over(&c);
+        for (c.rewritten_count = 1; c.rewritten_count <= 6; c.rewritten_count++) {
+            bool taken = check_handing_over(&c);
+            assert_true(taken || cases[i][3] < (int64_t)c.rewritten_count * 4000);
+        }
+        measured_case failing = c;
+        failing.rewritten_count = 6;
+        failing.hand_over = true;
+        failing.reach = NULL;
+        check_each_allocation(measure_and_rewrite, &failing);
         assert_int_equal(reach.outgrows, cases[i][1]);
         assert_int_equal(reach.rows, cases[i][2]);
         assert_int_equal(reach.rows_at_twice, cases[i][3]);
     }
+    /* Where it is known that the row group is cut in two, nothing behind the first part is merged. */
+    static firn_parquet_piece many[130];
+    for (size_t i = 0; i < 130; i++) many[i] = pieces[i % 6];
+    firn_parquet_dictionary_reach reach = {0};
+    options.dictionary_size_bytes = 3500;
+    measured_case c = {.pieces = many,
+                       .piece_count = 130,
+                       .schema = firn_parquet_file_writer_schema(file),
+                       .options = options,
+                       .reach = &reach};
+    static const size_t parts[] = {5, 65, 66, 130};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        c.rewritten_count = parts[i];
+        assert_int_equal(check_handing_over(&c), parts[i] <= 65);
+    }
+    assert_true(reach.outgrows);
+    assert_int_equal(reach.rows, 12000);
+    assert_int_equal(reach.rows_at_twice, 260000);
     firn_parquet_file_writer_free(file);
     firn_buffer_release(&sink);
     for (size_t i = 0; i < 6; i++) input_release(&inputs[i]);
