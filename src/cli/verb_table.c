@@ -120,7 +120,8 @@ const firn_verb firn_verb_table[] = {
      "is there with the recorded size; whether manifest lists, manifests and footers agree on "
      "files, rows, partition values and bounds; whether sequence numbers and row ids are sound; "
      "whether files are live twice and deletes point at something. With --deep every value is "
-     "decoded and every deleted row looked up.\n\n"
+     "decoded and every deleted row looked up; deletes of rows behind a file's last one are told "
+     "of.\n\n"
      "Findings are errors (readers fail or read wrong rows), warnings and notes, each with what to "
      "do. Ends with exit code 8 for an error or a warning. Changes nothing.",
      firn_command_verify},

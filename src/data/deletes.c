@@ -35,35 +35,46 @@ static firn_status check_last_row(firn_deletes_work *work, size_t data, firn_err
     return status;
 }
 
+/* Data file `data` is locked. */
+static firn_status take_past_end(firn_deletes_work *work, size_t data, uint64_t position,
+                                 size_t number, firn_error *error) {
+    FIRN_TRY(check_last_row(work, data, error));
+    if (number == FIRN_DELETES_SEVERAL) return FIRN_OK;
+    firn_deletes_past_end *known = &work->out->past_end[number];
+    if (known->data != NULL && known->position >= position) return FIRN_OK;
+    *known = (firn_deletes_past_end){work->request->data[data], position};
+    return FIRN_OK;
+}
+
 void firn_deletes_leave(firn_deletes_work *work, uint64_t row) {
     uint64_t least = atomic_load(&work->next_row);
     while (row < least && !atomic_compare_exchange_weak(&work->next_row, &least, row)) continue;
 }
 
 static firn_status add_locked(firn_deletes_work *work, size_t data, const uint64_t *positions,
-                              size_t count, int64_t sequence_number, firn_error *error) {
+                              size_t count, firn_deletes_origin origin, firn_error *error) {
     int64_t rows = firn_deletes_data(work, data)->file.record_count;
     firn_roaring **set = set_of(work, data, error);
     if (set == NULL) return FIRN_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         if (positions[i] >= (uint64_t)rows) {
-            FIRN_TRY(check_last_row(work, data, error));
+            FIRN_TRY(take_past_end(work, data, positions[i], origin.number, error));
             continue;
         }
         if (positions[i] >= work->end_row) firn_deletes_leave(work, positions[i]);
         if (positions[i] < work->first_row || positions[i] >= work->end_row) continue;
         FIRN_TRY(firn_roaring_add(*set, positions[i], error));
-        note_sequence_number(work, data, sequence_number);
+        note_sequence_number(work, data, origin.sequence_number);
     }
     return FIRN_OK;
 }
 
 firn_status firn_deletes_add(firn_deletes_work *work, size_t data, const uint64_t *positions,
-                             size_t count, int64_t sequence_number, firn_error *error) {
+                             size_t count, firn_deletes_origin origin, firn_error *error) {
     if (count == 0) return FIRN_OK;
     pthread_mutex_t *lock = &work->locks[data % FIRN_DELETES_LOCKS];
     pthread_mutex_lock(lock);
-    firn_status status = add_locked(work, data, positions, count, sequence_number, error);
+    firn_status status = add_locked(work, data, positions, count, origin, error);
     pthread_mutex_unlock(lock);
     return status;
 }
@@ -79,10 +90,12 @@ static firn_status take_out(firn_roaring *set, uint64_t first, uint64_t end, fir
 
 /* Takes out what lies behind the last row, and what is not asked for. */
 static firn_status trim_locked(firn_deletes_work *work, size_t data, firn_roaring *set,
-                               const firn_roaring_part *part, firn_error *error) {
+                               const firn_roaring_part *part, size_t number, firn_error *error) {
     uint64_t end = (uint64_t)firn_deletes_data(work, data)->file.record_count;
     uint64_t left = 0;
-    if (part->count > 0 && part->greatest >= end) FIRN_TRY(check_last_row(work, data, error));
+    if (part->count > 0 && part->greatest >= end) {
+        FIRN_TRY(take_past_end(work, data, part->greatest, number, error));
+    }
     if (firn_roaring_take(set, work->end_row, end, &left, 1) == 1) firn_deletes_leave(work, left);
     if (part->behind < end) firn_deletes_leave(work, part->behind);
     if (end > work->end_row) end = work->end_row;
@@ -95,12 +108,12 @@ static firn_status trim_locked(firn_deletes_work *work, size_t data, firn_roarin
 
 /* *positions becomes NULL where it is taken as it is. */
 static firn_status add_set_locked(firn_deletes_work *work, size_t data, firn_roaring **positions,
-                                  const firn_roaring_part *part, int64_t sequence_number,
+                                  const firn_roaring_part *part, firn_deletes_origin origin,
                                   firn_error *error) {
     firn_roaring **set = &work->out->in_memory[data];
-    FIRN_TRY(trim_locked(work, data, *positions, part, error));
+    FIRN_TRY(trim_locked(work, data, *positions, part, origin.number, error));
     if (firn_roaring_count(*positions) == 0) return FIRN_OK;
-    note_sequence_number(work, data, sequence_number);
+    note_sequence_number(work, data, origin.sequence_number);
     if (*set != NULL) return firn_roaring_add_all(*set, *positions, error);
     *set = *positions;
     *positions = NULL;
@@ -108,11 +121,11 @@ static firn_status add_set_locked(firn_deletes_work *work, size_t data, firn_roa
 }
 
 firn_status firn_deletes_add_set(firn_deletes_work *work, size_t data, firn_roaring *positions,
-                                 const firn_roaring_part *part, int64_t sequence_number,
+                                 const firn_roaring_part *part, firn_deletes_origin origin,
                                  firn_error *error) {
     pthread_mutex_t *lock = &work->locks[data % FIRN_DELETES_LOCKS];
     pthread_mutex_lock(lock);
-    firn_status status = add_set_locked(work, data, &positions, part, sequence_number, error);
+    firn_status status = add_set_locked(work, data, &positions, part, origin, error);
     pthread_mutex_unlock(lock);
     firn_roaring_free(positions);
     return status;
@@ -277,7 +290,9 @@ static firn_status prepare(const firn_deletes_request *request, firn_deletes *ou
     out->in_memory = firn_alloc_zeroed(count, sizeof(firn_roaring *));
     out->largest_sequence_number = firn_alloc_array(count, sizeof *out->largest_sequence_number);
     out->used = firn_alloc_zeroed(request->files->delete_count, sizeof *out->used);
-    if (out->in_memory == NULL || out->largest_sequence_number == NULL || out->used == NULL) {
+    out->past_end = firn_alloc_zeroed(request->files->delete_count, sizeof *out->past_end);
+    if (out->in_memory == NULL || out->largest_sequence_number == NULL || out->used == NULL ||
+        out->past_end == NULL) {
         return firn_fail_memory(error);
     }
     for (size_t i = 0; i < count; i++) out->largest_sequence_number[i] = -1;
@@ -298,6 +313,7 @@ void firn_deletes_release(firn_deletes *deletes) {
     firn_free(deletes->in_memory);
     firn_free(deletes->largest_sequence_number);
     firn_free(deletes->used);
+    firn_free(deletes->past_end);
     firn_deletes_parts_free(deletes->parts);
     *deletes = (firn_deletes){0};
 }

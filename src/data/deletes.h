@@ -24,6 +24,12 @@ typedef struct firn_deletes_request {
 /** Positions that would take more memory than they may, kept in parts (data/deletes_parts.c). */
 typedef struct firn_deletes_parts firn_deletes_parts;
 
+/** A position behind the last row of the data file that it is for: it deletes nothing, and whoever wrote it meant another file, or other rows. */
+typedef struct firn_deletes_past_end {
+    const firn_live_file *data; /**< of the request; NULL: no position does */
+    uint64_t position;          /**< the greatest */
+} firn_deletes_past_end;
+
 typedef struct firn_deletes {
     /** One per data file of the request. Only ask by the functions below: NULL is also what lies in `parts`. */
     firn_roaring **in_memory;
@@ -34,11 +40,13 @@ typedef struct firn_deletes {
     bool *used;
     int64_t *
         largest_sequence_number; /**< one per data file: of the deletes that took a row of it; -1 none */
+    firn_deletes_past_end
+        *past_end; /**< one per live delete file: a position delete file or vector */
     int64_t delete_files_read, delete_bytes_read, data_bytes_read;
 } firn_deletes;
 
 /**
- * Resolves. UNSUPPORTED by name: ORC delete files, equality deletes by float or double, encrypted files. CORRUPT: positions behind the file's last row are fine (they match nothing), a vector whose cardinality or referenced file
+ * Resolves. UNSUPPORTED by name: ORC delete files, equality deletes by float or double, encrypted files. CORRUPT: positions behind the file's last row are fine (they match nothing, and `past_end` tells of them), a vector whose cardinality or referenced file
  * is not what the manifest says is not. Release with firn_deletes_release, also on failure.
  */
 firn_status firn_deletes_resolve(const firn_deletes_request *request, firn_deletes *out,

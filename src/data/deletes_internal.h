@@ -49,14 +49,24 @@ firn_status firn_deletes_resolve_in_parts(const firn_deletes_request *request, f
 /** NULL is allowed. */
 void firn_deletes_parts_free(firn_deletes_parts *parts);
 
+/** The delete file that positions come from. */
+typedef struct firn_deletes_origin {
+    size_t
+        number; /**< in files->deletes; FIRN_DELETES_SEVERAL where they come from more than one */
+    int64_t sequence_number;
+} firn_deletes_origin;
+
+#define FIRN_DELETES_SEVERAL SIZE_MAX
+
 /**
- * Adds deleted positions of data file `data` of the request, taken by deletes of this sequence number. Those behind the file's last row are left out. Thread-safe.
+ * Adds deleted positions of data file `data` of the request. Those behind the file's last row are left out, and told of. Thread-safe, but for one delete file, which is
+ * read by one thread at a time.
  */
 firn_status firn_deletes_add(firn_deletes_work *work, size_t data, const uint64_t *positions,
-                             size_t count, int64_t sequence_number, firn_error *error);
+                             size_t count, firn_deletes_origin origin, firn_error *error);
 /** Gives data file `data` a set, taken over also on failure; `part` tells of what lies outside of [first_row, end_row). Thread-safe. */
 firn_status firn_deletes_add_set(firn_deletes_work *work, size_t data, firn_roaring *positions,
-                                 const firn_roaring_part *part, int64_t sequence_number,
+                                 const firn_roaring_part *part, firn_deletes_origin origin,
                                  firn_error *error);
 /** Thread-safe. */
 void firn_deletes_count(firn_deletes_work *work, int64_t delete_files, int64_t delete_bytes,

@@ -91,7 +91,8 @@ typedef struct delete_reader {
     firn_deletes_work *work;
     const path_map *paths;
     const firn_manifest_entry *entry;
-    firn_manifest_entry scope; /* the entry without its bounds: what is read rules */
+    firn_deletes_origin origin; /* the entry's */
+    firn_manifest_entry scope;  /* the entry without its bounds: what is read rules */
     const firn_parquet_file *file;
     delete_column path, pos;
     /* The request's data file of each entry of the path column's dictionary. */
@@ -225,8 +226,8 @@ static firn_status hand_over(delete_reader *reader, firn_error *error) {
     size_t count = reader->run_count;
     reader->run_count = 0;
     if (count == 0) return FIRN_OK;
-    return firn_deletes_add(reader->work, reader->run_target, reader->run, count,
-                            reader->entry->sequence_number, error);
+    return firn_deletes_add(reader->work, reader->run_target, reader->run, count, reader->origin,
+                            error);
 }
 
 static firn_status read_row(delete_reader *reader, size_t path_row, size_t pos_row,
@@ -299,6 +300,7 @@ static firn_status read_file(void *context, size_t index, firn_error *error) {
     *reader = (delete_reader){.work = task->work,
                               .paths = task->paths,
                               .entry = entry,
+                              .origin = {task->numbers[index], entry->sequence_number},
                               .scope = *entry,
                               .last_path = firn_buffer_with_maximum(SIZE_MAX)};
     reader->scope.file.lower_bounds = (firn_bound_map){0};

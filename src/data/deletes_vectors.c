@@ -121,8 +121,9 @@ static firn_status read_vector(firn_deletes_work *work, const open_puffin *puffi
     firn_roaring *positions = NULL;
     firn_roaring_part part = {.first = work->first_row, .end = work->end_row};
     FIRN_TRY(read_blob(puffin, &entry->file, &part, &positions, error));
-    FIRN_TRY(
-        firn_deletes_add_set(work, vector->data, positions, &part, entry->sequence_number, error));
+    FIRN_TRY(firn_deletes_add_set(work, vector->data, positions, &part,
+                                  (firn_deletes_origin){vector->number, entry->sequence_number},
+                                  error));
     firn_deletes_count(work, 1, entry->file.content_size_in_bytes, 0);
     return FIRN_OK;
 }

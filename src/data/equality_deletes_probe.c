@@ -183,9 +183,10 @@ static firn_status probe_wide(data_probe *probe, uint64_t first, size_t count, f
 
 static firn_status hand_over(data_probe *probe, firn_error *error) {
     if (probe->found_count == 0) return FIRN_OK;
-    int64_t sequence_number = probe->work->key->sequence_numbers[probe->highest - 1];
+    firn_deletes_origin origin = {FIRN_DELETES_SEVERAL,
+                                  probe->work->key->sequence_numbers[probe->highest - 1]};
     firn_status status = firn_deletes_add(probe->work->deletes, probe->data, probe->found,
-                                          probe->found_count, sequence_number, error);
+                                          probe->found_count, origin, error);
     probe->found_count = 0;
     return status;
 }

@@ -73,6 +73,22 @@ static firn_status check_totals(firn_verifier *verifier, const firn_snapshot *sn
     return FIRN_OK;
 }
 
+/** Such a position takes no row from any reader; whether the row that it was meant for lives, nobody can tell. */
+static firn_status tell_past_end(firn_verifier *verifier, const firn_live_files *files,
+                                 const firn_deletes *deletes, const char *ref, firn_error *error) {
+    for (size_t i = 0; deletes->past_end != NULL && i < files->delete_count; i++) {
+        const firn_deletes_past_end *past = &deletes->past_end[i];
+        if (past->data == NULL) continue;
+        FIRN_TRY(firn_verify_add(verifier->out, error, FIRN_VERIFY_WARNING, "positions",
+                                 files->deletes[i].entry.file.path, FIRN_VERIFY_WRITER,
+                                 "in %s it deletes position %" PRIu64 " of %s, which has %" PRId64
+                                 " rows, from position 0 on",
+                                 ref, past->position, past->data->entry.file.path,
+                                 past->data->entry.file.record_count));
+    }
+    return FIRN_OK;
+}
+
 /** Reads every delete file and looks up what it deletes. */
 static firn_status resolve(firn_verifier *verifier, const firn_live_files *files, const char *ref,
                            firn_error *error) {
@@ -93,7 +109,7 @@ static firn_status resolve(firn_verifier *verifier, const firn_live_files *files
     firn_status status = firn_deletes_resolve(&request, &deletes, &problem);
     status = firn_verify_take(verifier->out, status, &problem, "deletes", NULL, FIRN_VERIFY_RESTORE,
                               error);
-    (void)ref;
+    if (status == FIRN_OK) status = tell_past_end(verifier, files, &deletes, ref, error);
     firn_deletes_release(&deletes);
     firn_free(data);
     return status;

@@ -486,4 +486,5 @@ def variants_stay_shredded_as_they_are():
 
 
 TYPES = [geospatial_values_are_carried, variants_stay_shredded_as_they_are]
-bugkit.main(TYPES + [value for name, value in list(globals().items()) if name.startswith("report_")])
+if __name__ == "__main__":
+    bugkit.main(TYPES + [value for name, value in list(globals().items()) if name.startswith("report_")])

@@ -12,6 +12,9 @@ import kit
 import pyarrow as pa
 import pyarrow.parquet as pq
 from bugkit import check, firn
+from fx_deletes import Builder, equality, positions
+from test_compaction import append, commit, make
+from test_compaction import rows as table_rows
 
 
 def findings(table, *options):
@@ -273,7 +276,41 @@ def contents():
     caught(table, "content", "", options=("--deep",))
 
 
+def positions_behind_the_last_row():
+    """Deletes for ten rows, of which one is for an eleventh: readers take no row for it, so that only --deep looks."""
+    for version, kind in ((2, "positions"), (3, "vectors")):
+        for last, severity in ((9, None), (10, "warning"), (2**31 - 2, "warning")):
+            table = make(version)
+            first, second = append(table, table_rows(1, 10), table_rows(101, 10))
+            pairs = [(first, [0]), (second, [3, last])]
+            commit(table, **{kind: pairs if kind == "vectors" else [[(path, at) for path, places in pairs for at in places]]})
+            check(not findings(table), "without --deep")
+            if severity is None:
+                clean(table)
+                continue
+            words = f"in main it deletes position {last} of {second}, which has 10 rows"
+            for memory in ("1KB", "64MB"):
+                caught(table, "positions", words, severity, ("--deep", "--memory", memory))
+            check(len(findings(table, "--deep")) == 1, "one finding")
+    table = make(2)
+    [path] = append(table, table_rows(1, 10))
+    commit(table, positions=[[(path, -1)]])
+    caught(table, "deletes", "a position below 0", options=("--deep",))
+
+
+def positions_that_do_not_apply():
+    """A position delete for a file that is gone, or was written later, means no row of the table; keys that no row has are no fault."""
+    build = Builder()
+    old = build.table.data([{"id": i, "name": "a"} for i in range(10)])
+    build.commit(old)
+    new = build.table.data([{"id": i, "name": "b"} for i in range(10)])
+    early = positions(build.table, [(old["file_path"], 3), (new["file_path"], 1000), (old["file_path"] + "x", 1000)])
+    build.commit(early, equality(build.table, [5, 1000]))
+    build.commit(new)
+    clean(build.save())
+
+
 if __name__ == "__main__":
     bugkit.main([missing_files, files_of_every_snapshot, sizes_and_rows, counts, summaries, bounds, bounds_of_files_without_field_ids,
                  bounds_beside_a_column_that_cant_be_read, bounds_beside_statistics_that_say_nothing, bounds_of_other_units,
-                 sequence_numbers, duplicates, row_ids, contents])
+                 sequence_numbers, duplicates, row_ids, contents, positions_behind_the_last_row, positions_that_do_not_apply])
