@@ -137,12 +137,20 @@ static void local_close(void *implementation, void *handle) {
     firn_free(file);
 }
 
+static bool is_missing(int reason) {
+    return reason == ENOENT || reason == ENOTDIR;
+}
+
 static firn_status local_delete(void *implementation, const char *location, firn_error *error) {
     (void)implementation;
     const char *path = NULL;
     FIRN_TRY(firn_local_path(location, &path, error));
-    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR) {
-        return firn_fail_errno(error, FIRN_IO, errno, "%s can't be deleted", location);
+    if (unlink(path) != 0 && !is_missing(errno)) {
+        int reason = errno;
+        struct stat status;
+        /* A read-only file system refuses before it looks for the file. */
+        bool gone = reason == EROFS && lstat(path, &status) != 0 && is_missing(errno);
+        if (!gone) return firn_fail_errno(error, FIRN_IO, reason, "%s can't be deleted", location);
     }
     firn_local_remove_checksum(path);
     return FIRN_OK;

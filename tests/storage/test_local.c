@@ -241,6 +241,30 @@ static void test_publish_by_link(void **state) {
     firn_free(to);
 }
 
+static bool is_read_only;
+
+/* Takes the C library's place: a read-only file system says so of every path, whether there is a file or not. */
+int unlink(const char *path) {
+    if (!is_read_only) return unlinkat(AT_FDCWD, path, 0);
+    errno = EROFS;
+    return -1;
+}
+
+static void test_delete_on_read_only(void **state) {
+    fixture *f = *state;
+    char *path = in(f, "x.avro");
+    char *below = in(f, "x.avro/y");
+    is_read_only = true;
+    check_ok(firn_storage_delete(f->storage, path, &f->error), &f->error);
+    test_write_file(path, firn_slice_text("1"));
+    firn_status status = firn_storage_delete(f->storage, path, &f->error);
+    check_fails(status, FIRN_IO, &f->error, "Read-only file system");
+    check_ok(firn_storage_delete(f->storage, below, &f->error), &f->error);
+    is_read_only = false;
+    firn_free(path);
+    firn_free(below);
+}
+
 static void test_checksum_companions(void **state) {
     fixture *f = *state;
     char *path = in(f, "x.avro");
@@ -460,6 +484,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_exclusive, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_publish_by_link, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_checksum_companions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_delete_on_read_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_within, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_list_others, set_up, tear_down),
