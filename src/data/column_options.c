@@ -4,6 +4,8 @@
 
 #include "data/write_options.h"
 
+/* parquet-java's own, which Iceberg hands on: of all columns that have no word of their own. */
+#define DICTIONARIES "parquet.enable.dictionary"
 #define DICTIONARY "write.parquet.dict-encoding-enabled.column."
 #define STATISTICS "write.parquet.stats-enabled.column."
 #define FILTER "write.parquet.bloom-filter-enabled.column."
@@ -89,7 +91,7 @@ static firn_status read_maximum(const firn_table_metadata *metadata, int32_t *ou
 }
 
 static bool any_property(const firn_table_metadata *metadata) {
-    static const char *const prefixes[] = {DICTIONARY, STATISTICS, FILTER};
+    static const char *const prefixes[] = {DICTIONARIES, DICTIONARY, STATISTICS, FILTER};
     for (size_t i = 0; i < metadata->property_count; i++) {
         const char *key = metadata->properties[i].key;
         for (size_t j = 0; j < sizeof prefixes / sizeof *prefixes; j++) {
@@ -101,7 +103,7 @@ static bool any_property(const firn_table_metadata *metadata) {
 
 static firn_status read_column(const firn_table_metadata *metadata, const char *name,
                                firn_parquet_column_options *out, firn_error *error) {
-    bool dictionary = true, statistics = true;
+    bool dictionary = !out->no_dictionary, statistics = true;
     firn_parquet_bloom_options *filter = &out->bloom_filter;
     FIRN_TRY(
         read_enabled(firn_data_column_property(metadata, DICTIONARY, name), &dictionary, error));
@@ -124,10 +126,14 @@ firn_status firn_data_column_options(const firn_table_metadata *metadata, const 
     int32_t maximum = 0;
     FIRN_TRY(read_maximum(metadata, &maximum, error));
     if (!any_property(metadata)) return FIRN_OK;
+    bool dictionaries = true;
+    FIRN_TRY(
+        read_enabled(firn_data_column_property(metadata, DICTIONARIES, ""), &dictionaries, error));
     firn_parquet_column_options *options = firn_arena_alloc(arena, leaf_count, sizeof *options);
     if (options == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < leaf_count; i++) {
-        options[i] = (firn_parquet_column_options){.bloom_filter.maximum_bytes = maximum};
+        options[i] = (firn_parquet_column_options){.no_dictionary = !dictionaries,
+                                                   .bloom_filter.maximum_bytes = maximum};
         if (leaf_field_ids[i] < 0) continue;
         const char *name = firn_schema_full_name(schema, leaf_field_ids[i], arena);
         if (name == NULL) return firn_fail_memory(error);

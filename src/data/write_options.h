@@ -20,7 +20,8 @@ firn_status firn_data_write_options_read(const firn_table_metadata *metadata,
                                          firn_data_write_options *out, firn_error *error);
 
 /**
- * What single leaves ask for, one entry each: by write.parquet.dict-encoding-enabled.column.NAME and write.parquet.stats-enabled.column.NAME
+ * What single leaves ask for, one entry each: by parquet.enable.dictionary (true; for every leaf) and before it
+ * write.parquet.dict-encoding-enabled.column.NAME, by write.parquet.stats-enabled.column.NAME
  * (true), write.parquet.bloom-filter-enabled.column.NAME (false), …-fpp.column.NAME (0.01) and write.parquet.bloom-filter-max-bytes
  * (1 MiB). NAME is the leaf's full name, its case as it is in the schema. *out is NULL when the table says nothing of the kind, else in
  * `arena`. Columns that are not there are passed over. INVALID names a property with a wrong value.

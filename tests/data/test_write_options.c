@@ -173,6 +173,7 @@ static void wrong_bloom_filters(void **state) {
     }
 }
 
+#define DICTIONARIES "parquet.enable.dictionary"
 #define DICTIONARY "write.parquet.dict-encoding-enabled.column."
 #define STATISTICS "write.parquet.stats-enabled.column."
 
@@ -188,6 +189,13 @@ static void dictionaries_and_statistics(void **state) {
          "b\": \"true\", \"" STATISTICS "b\": \"True\"}",
          {true, false},
          {true, false}},
+        {"{\"" DICTIONARIES "\": \"false\"}", {true, true}, {false, false}},
+        {"{\"" DICTIONARIES "\": \"False\", \"" DICTIONARY "b\": \"true\"}",
+         {true, false},
+         {false, false}},
+        {"{\"" DICTIONARIES "\": \"true\", \"" DICTIONARY "b\": \"false\"}",
+         {false, true},
+         {false, false}},
         /* Names are told apart by case, and a name that is not there says nothing. */
         {"{\"" DICTIONARY "ID\": \"false\", \"" STATISTICS "b.c\": \"maybe\"}",
          {false, false},
@@ -210,9 +218,10 @@ static void dictionaries_and_statistics(void **state) {
 static void wrong_column_switches(void **state) {
     (void)state;
     static const char *const properties[] = {"{\"" DICTIONARY "id\": \"0\"}",
-                                             "{\"" STATISTICS "b\": \"\"}"};
-    static const char *const names[] = {DICTIONARY "id", STATISTICS "b"};
-    for (size_t i = 0; i < 2; i++) {
+                                             "{\"" STATISTICS "b\": \"\"}",
+                                             "{\"" DICTIONARIES "\": \"no\"}"};
+    static const char *const names[] = {DICTIONARY "id", STATISTICS "b", DICTIONARIES};
+    for (size_t i = 0; i < 3; i++) {
         firn_error error = {0};
         firn_parquet_column_options options[2];
         size_t count = 0;

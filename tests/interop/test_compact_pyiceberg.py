@@ -257,6 +257,17 @@ def columns_without_dictionary_or_statistics(folder):
     kit.check("write.parquet.stats-enabled.column.id" in done.stderr, f"the property is not named: {done.stderr}")
 
 
+@in_folder
+def no_dictionaries_but_one(folder):
+    """parquet-java's switch for the whole table, which a column's own goes before."""
+    properties = {"parquet.enable.dictionary": "false", "write.parquet.dict-encoding-enabled.column.day": "true"}
+    _, where, arguments = tables.make(folder, rows=400, partitioned=False, properties=properties)
+    compact_and_compare(where, arguments, "--verify")
+    for path in [f.replace("file://", "") for f in kit.live_files(where)]:
+        found = [name for name, (_, _, _, dictionary) in footer_columns(path).items() if dictionary]
+        kit.check(found == ["day"], f"{path}: dictionaries of {found}")
+
+
 def filters_find_rows(catalog, where):
     """Filters on columns about which neither footer nor manifest tells anything."""
     table = catalog.load_table("db.events")
@@ -284,5 +295,5 @@ def filters_find_rows(catalog, where):
         kit.check(found == wanted, f"{filter_text}: firn finds {found} rows, not {wanted}")
 
 
-kit.main([page_versions, columns_without_dictionary_or_statistics, partitioned, goes_on_for_its_maker, old_snapshots_stay_readable, preview_writes_nothing,
-          content_hash_agrees, target_size_is_kept, preview_tells_the_size, branch])
+kit.main([page_versions, columns_without_dictionary_or_statistics, no_dictionaries_but_one, partitioned, goes_on_for_its_maker,
+          old_snapshots_stay_readable, preview_writes_nothing, content_hash_agrees, target_size_is_kept, preview_tells_the_size, branch])
