@@ -336,7 +336,9 @@ static firn_status find_by_listing(firn_storage *storage, const char *folder, sc
                                    firn_directory_version *out, firn_error *error) {
     if (seen->highest >= 0) return follow(storage, folder, seen->highest, out, error);
     if (seen->other == NULL) {
-        return firn_fail(error, FIRN_NOT_FOUND, "there is no table: no metadata file in %s",
+        return firn_fail(error, FIRN_NOT_FOUND,
+                         "there is no table: no metadata file (*.metadata.json) in %s; a folder of "
+                         "Parquet files becomes a table by firn register or firn sync",
                          folder);
     }
     if (seen->second != NULL) {

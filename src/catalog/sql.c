@@ -103,13 +103,7 @@ static firn_status find_table(const firn_sql_catalog *catalog, firn_table_name n
                   row->found && !row->is_table ? "a view, not a table, is named"
                                                : "no metadata file is recorded for",
                   firn_sql_name(name, text));
-    if (!row->found) {
-        firn_fail(
-            error, FIRN_NOT_FOUND,
-            "%s: there is no table %s; 'firn tables --catalog %s --catalog-name %s' lists what "
-            "there is",
-            catalog->description, firn_sql_name(name, text), catalog->path, catalog->name);
-    }
+    if (!row->found) status = firn_sql_fail_absent(catalog, name, error);
     firn_sql_row_release(row);
     return status;
 }
@@ -148,10 +142,10 @@ static firn_status visit_row(const firn_sql_connection *connection, sqlite3_stmt
     return status;
 }
 
-static firn_status sql_list(void *implementation,
-                            firn_status (*visit)(void *context, firn_table_name name,
-                                                 const char *metadata_location, firn_error *error),
-                            void *context, firn_error *error) {
+firn_status firn_sql_list(void *implementation,
+                          firn_status (*visit)(void *context, firn_table_name name,
+                                               const char *metadata_location, firn_error *error),
+                          void *context, firn_error *error) {
     static const char with_type[] =
         "SELECT table_namespace, table_name, metadata_location FROM iceberg_tables WHERE "
         "catalog_name = ? AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)";
@@ -193,7 +187,7 @@ firn_status firn_sql_check_writable(void *implementation, firn_table_name name, 
                     faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0;
     firn_free(folder);
     if (writable) return FIRN_OK;
-    return firn_fail(error, FIRN_UNSUPPORTED,
+    return firn_fail(error, FIRN_IO,
                      "%s can't be written: the file and its folder must be writable by this user",
                      catalog->description);
 }
@@ -312,7 +306,7 @@ static firn_status find_name(const firn_sql_connection *connection, char **name,
     return status;
 }
 
-static firn_status sql_names(void *implementation, char **out, firn_error *error) {
+firn_status firn_sql_names(void *implementation, char **out, firn_error *error) {
     const firn_sql_catalog *catalog = implementation;
     firn_sql_connection connection;
     bool absent = false;
@@ -396,7 +390,7 @@ static firn_status absolute_path(const char *path, char **out, firn_error *error
 firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage *storage,
                                   firn_catalog **out, firn_error *error) {
     static const firn_catalog_operations operations = {
-        .list = sql_list,
+        .list = firn_sql_list,
         .load = sql_load,
         .commit = firn_sql_commit,
         .create = firn_sql_create,
@@ -406,7 +400,7 @@ firn_status firn_catalog_sql_open(const firn_sql_options *options, firn_storage 
         .describe = sql_describe,
         .absent_file = sql_absent_file,
         .identity = sql_identity,
-        .names = sql_names,
+        .names = firn_sql_names,
         .free = sql_free,
     };
     firn_catalog *catalog = firn_alloc_zeroed(1, sizeof *catalog);

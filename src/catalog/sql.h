@@ -30,8 +30,19 @@ void firn_sql_row_release(firn_sql_row *row);
 firn_status firn_sql_make(const firn_sql_catalog *catalog, firn_error *error);
 /** INVALID unless iceberg_tables is there. */
 firn_status firn_sql_check_tables(const firn_sql_connection *connection, firn_error *error);
-/** UNSUPPORTED for a catalog opened for reading or a file that can't be written. */
+/** UNSUPPORTED for a catalog opened for reading, IO for a file that can't be written. */
 firn_status firn_sql_check_writable(void *implementation, firn_table_name name, firn_error *error);
+
+/** NOT_FOUND that says which name may be meant, or which catalogs the file has where this one is empty. */
+firn_status firn_sql_fail_absent(const firn_sql_catalog *catalog, firn_table_name name,
+                                 firn_error *error);
+
+/* The operations that list, as in firn_catalog_operations. */
+firn_status firn_sql_list(void *implementation,
+                          firn_status (*visit)(void *context, firn_table_name name,
+                                               const char *metadata_location, firn_error *error),
+                          void *context, firn_error *error);
+firn_status firn_sql_names(void *implementation, char **out, firn_error *error);
 
 /* The operations that write, as in firn_catalog_operations. */
 firn_status firn_sql_commit(void *implementation, firn_table_name name,

@@ -53,8 +53,7 @@ static firn_status fail(const firn_sql_connection *connection, int code, firn_er
     case SQLITE_NOTADB: return firn_fail(error, FIRN_CORRUPT, "%s is no SQLite file", path);
     case SQLITE_CORRUPT: return firn_fail(error, FIRN_CORRUPT, "%s: %s", path, text);
     case SQLITE_CONSTRAINT: return firn_fail(error, FIRN_EXISTS, "%s: %s", path, text);
-    case SQLITE_READONLY:
-        return firn_fail(error, FIRN_UNSUPPORTED, "%s can't be written: %s", path, text);
+    case SQLITE_READONLY: return firn_fail(error, FIRN_IO, "%s can't be written: %s", path, text);
     default: return firn_fail(error, FIRN_IO, "%s: SQLite error %d: %s", path, code, text);
     }
 }
@@ -258,7 +257,7 @@ firn_status firn_sql_connect(const char *path, firn_sql_mode mode, firn_sql_conn
     }
     if (status == FIRN_OK && mode != FIRN_SQL_READ &&
         sqlite3_db_readonly(connection.handle, "main") == 1) {
-        status = firn_fail(error, FIRN_UNSUPPORTED, "%s can't be written by this user", path);
+        status = firn_fail(error, FIRN_IO, "%s can't be written by this user", path);
     }
     if (status != FIRN_OK) {
         sqlite3_close(connection.handle);

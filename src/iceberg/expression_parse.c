@@ -169,10 +169,31 @@ static firn_status try_literal(parser *p, firn_literal *out, bool *found) {
     return FIRN_OK;
 }
 
+/* What people write where a literal is due: null as SQL doesn't compare it, and text as a shell leaves it. */
+static firn_status lacks_literal(parser *p) {
+    static const char what[] = "a literal (a number, 'text', true or false)";
+    const char *at = p->at;
+    if (take_word(p, "null")) {
+        p->at = at;
+        return firn_fail(p->error, FIRN_INVALID,
+                         FIRN_FILTER_AT "expected %s before \"null\", which nothing equals: say "
+                                        "IS NULL or IS NOT NULL",
+                         position(p), what);
+    }
+    if (!begins_word(*at) && *at != '"') return expected(p, what);
+    at += *at == '"';
+    int length = (int)strcspn(at, " \t\r\n(),'\"");
+    return firn_fail(p->error, FIRN_INVALID,
+                     FIRN_FILTER_AT "expected %s before \"%.*s\"; text stands in single quotes, "
+                                    "'%.*s', which a shell keeps only within double ones",
+                     position(p), what, length > 60 ? 60 : length, at, length > 60 ? 60 : length,
+                     at);
+}
+
 static firn_status need_literal(parser *p, firn_literal *out) {
     bool found = false;
     FIRN_TRY(try_literal(p, out, &found));
-    return found ? FIRN_OK : expected(p, "a literal (a number, 'text', true or false)");
+    return found ? FIRN_OK : lacks_literal(p);
 }
 
 /* "name", where a backslash takes what follows it as it is. */

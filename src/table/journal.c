@@ -54,7 +54,7 @@ static firn_status make_folders(char *folder, firn_error *error) {
         int reason = errno;
         if (slash != NULL) *slash = '/';
         if (failed) {
-            return firn_fail_errno(error, FIRN_INVALID, reason,
+            return firn_fail_errno(error, FIRN_IO, reason,
                                    "can't make the state folder %s; set FIRN_STATE_DIR to a folder "
                                    "that can be written",
                                    folder);
@@ -407,7 +407,7 @@ static firn_status open_locked(const firn_table *table, int flags, int64_t lock_
     journal->file = open(journal->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     if (journal->file < 0 && errno == ENOENT && flags == 0) goto out;
     if (journal->file < 0) {
-        status = firn_fail_errno(error, FIRN_INVALID, errno,
+        status = firn_fail_errno(error, FIRN_IO, errno,
                                  "journal %s: can't be opened; set FIRN_STATE_DIR to a folder that "
                                  "can be written",
                                  journal->path);

@@ -93,6 +93,25 @@ static void test_create_load_commit(void **state) {
     firn_catalog_close(catalog);
 }
 
+static void test_names_that_may_be_meant(void **state) {
+    fixture *f = *state;
+    firn_catalog *catalog = open_catalog(f, "py", true);
+    firn_table_pointer first = create_table(f, catalog, events, NULL, NULL);
+    firn_table_pointer none = {0};
+    check_fails(
+        firn_catalog_load(catalog, (firn_table_name){"lake.raw", "event"}, &none, &f->error),
+        FIRN_NOT_FOUND, &f->error,
+        "no table lake.raw.event; the nearest one is lake.raw.events; 'firn tables");
+    check_fails(firn_catalog_load(catalog, (firn_table_name){"a", "quite.other"}, &none, &f->error),
+                FIRN_NOT_FOUND, &f->error, "no table a.quite.other; 'firn tables");
+    firn_catalog_close(catalog);
+    catalog = open_catalog(f, "pi", false);
+    check_fails(firn_catalog_load(catalog, events, &none, &f->error), FIRN_NOT_FOUND, &f->error,
+                "no table lake.raw.events; the file holds the catalogs: py; 'firn tables");
+    firn_catalog_close(catalog);
+    firn_table_pointer_release(&first);
+}
+
 static void test_gzip_and_other_folder(void **state) {
     fixture *f = *state;
     firn_catalog *catalog = open_catalog(f, NULL, true);
@@ -284,7 +303,7 @@ static void read_only_body(fixture *f) {
     firn_table_pointer base = {0};
     firn_table_pointer next = {0};
     if (firn_catalog_load(catalog, events, &base, &f->error) != FIRN_OK) _exit(2);
-    if (firn_catalog_check_writable(catalog, events, &f->error) != FIRN_UNSUPPORTED) _exit(3);
+    if (firn_catalog_check_writable(catalog, events, &f->error) != FIRN_IO) _exit(3);
     if (set_property(catalog, events, &base, "a", "1", &next, &f->error) == FIRN_OK) _exit(4);
     firn_table_pointer_release(&base);
     firn_catalog_close(catalog);
@@ -599,6 +618,7 @@ static void test_allocations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_create_load_commit),
+        TEST(test_names_that_may_be_meant),
         TEST(test_gzip_and_other_folder),
         TEST(test_two_handles_race),
         TEST(test_made_with_the_first_table),
