@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/lake_options.h"
 #include "cli/lake_report.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -178,7 +179,9 @@ static firn_status take_source(lake_request *request, const firn_invocation *inv
     source->rows_column = setting(given->rows_column, rest, "source.rows-column");
     source->path_column = setting(given->path_column, rest, "source.path-column");
     source->unit_folder = setting(given->unit_folder, rest, "source.unit-folder");
-    return FIRN_OK;
+    /* Without a TABLE they are for those that have such a source. */
+    if (given->argument_count == 0) return FIRN_OK;
+    return firn_lake_options_check_source(invocation, source->kind, error);
 }
 
 static firn_status take_numbers(firn_sync_options *options, const firn_options *given,
@@ -188,30 +191,13 @@ static firn_status take_numbers(firn_sync_options *options, const firn_options *
                          "option --format-version: a table is of version 1, 2 "
                          "or 3");
     }
-    options->format_version = (int)number(given->format_version, 0, lake, "format-version", 2);
+    options->format_version = (int)number(given->format_version, 0, lake, "format-version", 0);
     options->batch = (size_t)number(given->batch, 0, lake, "batch", 0);
     options->limit = (size_t)number(given->limit, 0, lake, "limit", 0);
     options->retries = (size_t)number(given->retries, -1, lake, "retries", 3);
     options->memory_bytes = given->memory_bytes;
     options->lock_timeout_ms = given->lock_timeout_ms < 0 ? 0 : given->lock_timeout_ms;
     return FIRN_OK;
-}
-
-/* Of what a pipe doesn't name nobody knows whether it is gone: the policy would never do anything. */
-static firn_status check_stdin(const lake_request *request, const firn_options *given,
-                               firn_error *error) {
-    const firn_sync_options *options = &request->options;
-    const firn_lake_source *source = &options->source;
-    bool streamed = source->kind == FIRN_LAKE_LIST && strcmp(source->locations[0], "-") == 0;
-    if (options->once || !streamed || options->on_missing == FIRN_LAKE_ERROR) return FIRN_OK;
-    return firn_fail(error, FIRN_INVALID,
-                     "sync %s: --from - and --on-missing %s: standard input lists what is there to "
-                     "add, and nothing is missed that it lacks. Give the whole list as a file "
-                     "(--from FILE), or %s",
-                     request->table, options->on_missing == FIRN_LAKE_DELETE ? "delete" : "report",
-                     given->on_missing == NULL
-                         ? "say --on-missing error, which goes before the configuration"
-                         : "leave --on-missing out");
 }
 
 static firn_status fill_request(lake_request *request, const firn_invocation *invocation,
@@ -241,7 +227,8 @@ static firn_status fill_request(lake_request *request, const firn_invocation *in
                     &options->on_replaced, error));
     FIRN_TRY(policy("on-missing", setting(given->on_missing, lake, "on-missing"), false,
                     &options->on_missing, error));
-    return check_stdin(request, given, error);
+    return firn_lake_options_check_missing(request->table, options, given->on_missing != NULL,
+                                           error);
 }
 
 /* --- one table ----------------------------------------------------------------------------------- */
@@ -250,6 +237,7 @@ static firn_status fill_request(lake_request *request, const firn_invocation *in
 static firn_status open_catalog(firn_invocation *invocation, const lake_request *request, bool acts,
                                 firn_catalog **out, firn_error *error) {
     if (firn_table_argument_is_path(request->table)) {
+        FIRN_TRY(firn_invocation_check_path(invocation, request->table, error));
         return firn_catalog_path_open(request->table, invocation->storage, out, error);
     }
     return firn_config_open_catalog(invocation->config, request->catalog,
@@ -391,5 +379,6 @@ firn_status firn_command_sync(firn_invocation *invocation, firn_error *error) {
         return firn_fail(error, FIRN_INVALID,
                          "sync: --glob, --from, --manifest and --location need a TABLE");
     }
+    FIRN_TRY(firn_lake_options_check_all(invocation, error));
     return run_all(invocation, error);
 }

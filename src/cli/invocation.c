@@ -46,14 +46,19 @@ firn_status firn_invocation_open_catalog(firn_invocation *invocation, const char
                                     invocation->storage, &invocation->catalog, error);
 }
 
+firn_status firn_invocation_check_path(const firn_invocation *invocation, const char *argument,
+                                       firn_error *error) {
+    const firn_options *options = invocation->options;
+    if (options->catalog == NULL && options->catalog_name == NULL) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "%s is a path, which needs no %s; a table of a catalog is named "
+                     "namespace.table",
+                     argument, options->catalog != NULL ? "--catalog" : "--catalog-name");
+}
+
 static firn_status open_by_path(firn_invocation *invocation, const char *argument,
                                 firn_error *error) {
-    if (invocation->options->catalog != NULL) {
-        return firn_fail(error, FIRN_INVALID,
-                         "%s is a path, which needs no --catalog; a table of a catalog is named "
-                         "namespace.table",
-                         argument);
-    }
+    FIRN_TRY(firn_invocation_check_path(invocation, argument, error));
     FIRN_TRY(firn_invocation_load_storage(invocation, error));
     FIRN_TRY(firn_catalog_path_open(argument, invocation->storage, &invocation->catalog, error));
     firn_table_name name = {"", argument};

@@ -39,6 +39,10 @@ const char *firn_invocation_catalog(const firn_invocation *invocation, const cha
 firn_status firn_invocation_open_catalog(firn_invocation *invocation, const char *table,
                                          bool read_only, bool create, firn_error *error);
 
+/** INVALID: the table is named by its path, and options name a catalog as well. */
+firn_status firn_invocation_check_path(const firn_invocation *invocation, const char *argument,
+                                       firn_error *error);
+
 /** Opens the verb's table: `argument` is a path, or a name in the catalog (design, section 13). */
 firn_status firn_invocation_open_table(firn_invocation *invocation, const char *argument,
                                        bool read_only, firn_error *error);

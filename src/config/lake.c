@@ -1,4 +1,5 @@
 /* The section `lakes`: which tables follow which sources, and how. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -185,15 +186,47 @@ static firn_status check_source(const firn_lake_draft *lake, firn_error *error) 
     return FIRN_OK;
 }
 
-bool firn_config_lake_has_source(const firn_lake_config *lake) {
-    for (size_t i = 0; i < lake->setting_count; i++) {
-        const char *key = lake->settings[i].key;
-        if (strncmp(key, "source.", strlen("source.")) != 0) continue;
-        for (size_t j = 0; j < SOURCE_KINDS; j++) {
-            if (strcmp(key + strlen("source."), source_keys[j].name) == 0) return true;
+/* The kind of the source, NULL: none is named. */
+static const char *kind_of_source(const firn_lake_config *lake) {
+    for (size_t i = 0; i < SOURCE_KINDS; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "source.%s", source_keys[i].name);
+        if (firn_lake_config_setting(lake, key) != NULL) return source_keys[i].name;
+    }
+    return NULL;
+}
+
+/* What could have no effect beside the source is a mistake. Where none is named, one of the command line may go with it. */
+static firn_status check_rest(const firn_lake_draft *lake, firn_error *error) {
+    static const struct {
+        const char *key;
+        bool lists; /* for lists as well as manifests */
+    } keys[] = {{"source.base", true},
+                {"source.unit-column", false},
+                {"source.rows-column", false},
+                {"source.path-column", false},
+                {"source.unit-folder", false},
+                {"unit-property", false},
+                {"batch", false}};
+    const char *kind = kind_of_source(&lake->view);
+    bool manifest = kind == NULL || strcmp(kind, "manifest") == 0;
+    for (size_t i = 0; i < lake->settings.count && !manifest; i++) {
+        const firn_config_property *setting = &lake->settings.items[i];
+        for (size_t j = 0; j < COUNT_OF(keys); j++) {
+            if (strcmp(setting->key, keys[j].key) != 0) continue;
+            if (keys[j].lists && strcmp(kind, "list") == 0) continue;
+            return firn_fail(error, FIRN_INVALID,
+                             "%s: lakes.%s.%s is for a source that is a manifest%s, and this one "
+                             "is a %s: leave it out",
+                             setting->source, lake->view.table, setting->key,
+                             keys[j].lists ? " or a list" : "", kind);
         }
     }
-    return false;
+    return FIRN_OK;
+}
+
+bool firn_config_lake_has_source(const firn_lake_config *lake) {
+    return kind_of_source(lake) != NULL;
 }
 
 static bool is_known(const firn_config *config, const char *table) {
@@ -221,6 +254,7 @@ firn_status firn_config_read_lake(firn_config_file *file, void *context,
     lake_mapping mapping = {lake, lake_keys, COUNT_OF(lake_keys), "", what};
     firn_status status = firn_config_each_pair(file, value, what, read_pair, &mapping, error);
     if (status == FIRN_OK) status = check_source(lake, error);
+    if (status == FIRN_OK) status = check_rest(lake, error);
     if (known) {
         config->lakes.count--;
         firn_vector_release(&lake->settings);

@@ -68,9 +68,12 @@ bool firn_lake_layout_blames_rules(const firn_lake_layout *layout);
 
 /* A table that is there. */
 
-/** INVALID: a rule takes a column that the schema lacks (names those that it has). */
-firn_status firn_lake_layout_check_columns(firn_lake_layout *layout, const firn_schema *schema,
-                                           firn_error *error);
+/**
+ * Whether the rules could be those that the table was made with: each of their fields is one of the spec's. What a rule asks for beyond that would have no effect. INVALID: a rule takes a column that the schema lacks (names those that it has), or a field that
+ * the spec lacks or calls otherwise (names those that it has), or gives a column a type that it hasn't.
+ */
+firn_status firn_lake_layout_check_spec(firn_lake_layout *layout, const firn_schema *schema,
+                                        const firn_partition_spec *spec, firn_error *error);
 
 /** A layout made fit for a spec: where each field's value stands in paths, if anywhere. Immutable; in the arena; borrows schema and spec. */
 typedef struct firn_lake_binding firn_lake_binding;

@@ -42,7 +42,7 @@ static firn_status find_source(const firn_schema *schema, const firn_partition_f
     return firn_transform_check_source(&field->transform, out->source->type, error);
 }
 
-static bool same_transform(const firn_transform *a, const firn_transform *b) {
+bool firn_layout_same_transform(const firn_transform *a, const firn_transform *b) {
     return a->kind == b->kind && a->parameter == b->parameter;
 }
 
@@ -54,8 +54,8 @@ static bool rule_place(const firn_lake_layout *layout, const char *column,
         const firn_layout_rule *rule = &layout->rules[i];
         for (size_t j = 0; j < rule->field_count; j++) {
             const firn_layout_field *field = &rule->fields[j];
-            bool fits =
-                strcmp(field->column, column) == 0 && same_transform(&field->transform, transform);
+            bool fits = strcmp(field->column, column) == 0 &&
+                        firn_layout_same_transform(&field->transform, transform);
             bool named = name != NULL && field->name != NULL && strcmp(field->name, name) == 0;
             if (!fits || (found && !named)) continue;
             *out = (firn_layout_place){.key = rule->key, .rule = rule, .slot = j};

@@ -66,6 +66,8 @@ typedef enum firn_time_unit {
 } firn_time_unit;
 
 extern const char *const firn_time_unit_names[FIRN_UNIT_COUNT];
+/** Of the same kind and parameter. */
+bool firn_layout_same_transform(const firn_transform *a, const firn_transform *b);
 /** FIRN_UNIT_COUNT where the transform has none. */
 firn_time_unit firn_time_unit_of(firn_transform_kind kind);
 /** FIRN_UNIT_COUNT where the name is none. */
@@ -94,6 +96,10 @@ const firn_field *firn_layout_column_named(const firn_schema *schema, const char
 firn_status firn_layout_field_type(const firn_lake_layout *layout, const firn_layout_rule *rule,
                                    const firn_layout_field *field, const firn_type **out,
                                    firn_error *error);
+
+/** INVALID: the rule takes a column that the schema lacks; names those that it has. */
+firn_status firn_layout_no_such_column(firn_lake_layout *layout, const firn_schema *schema,
+                                       const char *rule, const char *column, firn_error *error);
 
 /** The rule for a key; NULL. */
 const firn_layout_rule *firn_layout_rule_of(const firn_lake_layout *layout, const char *key);

@@ -123,8 +123,8 @@ static const char *next_name(const char *names, size_t index, const char *name, 
     return firn_arena_format(arena, "%s%s%.60s", names, index == 0 ? "" : ", ", name);
 }
 
-static firn_status no_such_column(firn_lake_layout *layout, const firn_schema *schema,
-                                  const char *rule, const char *column, firn_error *error) {
+firn_status firn_layout_no_such_column(firn_lake_layout *layout, const firn_schema *schema,
+                                       const char *rule, const char *column, firn_error *error) {
     const char *names = "";
     for (size_t i = 0; i < schema->root.field_count; i++) {
         names = next_name(names, i, schema->root.fields[i].name, layout->arena);
@@ -134,20 +134,6 @@ static firn_status no_such_column(firn_lake_layout *layout, const firn_schema *s
                      "rule \"%s\": there is no column \"%s\"; there are: %s. --partition takes "
                      "one of them",
                      rule, column, names);
-}
-
-firn_status firn_lake_layout_check_columns(firn_lake_layout *layout, const firn_schema *schema,
-                                           firn_error *error) {
-    for (size_t i = 0; i < layout->rule_count; i++) {
-        const firn_layout_rule *rule = &layout->rules[i];
-        for (size_t j = 0; j < rule->field_count; j++) {
-            const char *column = rule->fields[j].column;
-            if (firn_layout_column_named(schema, column) != NULL) continue;
-            layout->rules_at_fault = true;
-            return no_such_column(layout, schema, rule->text, column, error);
-        }
-    }
-    return FIRN_OK;
 }
 
 bool firn_lake_layout_blames_rules(const firn_lake_layout *layout) {
@@ -162,7 +148,8 @@ static firn_status add_rule_fields(spec_maker *maker, const firn_layout_rule *ru
         const firn_layout_field *field = &rule->fields[i];
         const firn_field *source = firn_layout_column_named(maker->schema, field->column);
         if (source == NULL) {
-            return no_such_column(maker->layout, maker->schema, rule->text, field->column, error);
+            return firn_layout_no_such_column(maker->layout, maker->schema, rule->text,
+                                              field->column, error);
         }
         const firn_type *type = source->type;
         if (field->type != NULL) {

@@ -104,6 +104,7 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
                                   error));
     FIRN_TRY(firn_sync_list(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
+    if (work->table != NULL) firn_sync_tell_wishes(work);
     if (work->table == NULL && work->listing.file_count == 0) {
         firn_sync_warn(work, "the source has no files, and the table is not there");
     }

@@ -30,9 +30,9 @@ typedef struct firn_sync_options {
     firn_lake_source source;
     const char *ref; /**< NULL: main */
     bool once;       /**< register: what is missing from the source is no concern */
-    /* A table that is not there yet; ignored for one that is, but for `rules`, which also say where a spec's values stand in paths. */
+    /* A table that is not there yet. One that is must have it already, so that a run can be repeated, but what was changed since is told and kept; `rules` also say where its spec's values stand in paths. */
     const char *location; /**< NULL: below the catalog's warehouse */
-    int format_version;   /**< 0: 2 */
+    int format_version;   /**< 0: not said, which is 2 for a new one */
     const char *const *rules;
     size_t rule_count;
     const firn_property
@@ -117,7 +117,7 @@ typedef struct firn_sync_result {
 
 /**
  * One run. `acts` false: looks at everything and changes nothing; it fails where a run would. Release `out` also after a failure: it says how far the run came.
- * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, a location that won't do. UNSAFE:
+ * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, a location that won't do, something that was asked for of a new table and that the one which is there never had (what was changed since is a warning). UNSAFE:
  * the ledger is lost, or so much of the source is gone that it is more likely not there at all. CONFLICT, COMMIT_UNKNOWN as for any commit.
  */
 firn_status firn_sync_run(firn_catalog *catalog, firn_storage *storage, firn_table_name name,

@@ -9,6 +9,9 @@
 #include "lake/footers.h"
 #include "lake/sync.h"
 
+/** The table property by which files without field ids are read (specification, "Name Mapping Serialization"). */
+#define FIRN_SYNC_MAPPING_PROPERTY "schema.name-mapping.default"
+
 /** What becomes of a file that is to be read. */
 typedef enum firn_sync_state {
     FIRN_SYNC_PENDING,
@@ -146,6 +149,12 @@ firn_status firn_sync_new_location(firn_sync_work *work, const char **out, firn_
 firn_status firn_sync_create(firn_sync_work *work, firn_error *error);
 /** Brings schema and name mapping of the table to what is planned. CONFLICT: the table has moved on, plan anew. */
 firn_status firn_sync_update_table(firn_sync_work *work, firn_error *error);
+
+/* sync_wishes.c */
+/** INVALID: a location, version or partition that was asked for of a new table and that the one which is there never had. */
+firn_status firn_sync_check_wishes(firn_sync_work *work, firn_error *error);
+/** Warns of what was changed in the table since it was made as asked: properties, a version that was raised. */
+void firn_sync_tell_wishes(const firn_sync_work *work);
 
 /* sync.c */
 /** Logs a warning ("table T: …") and keeps it for the report. */

@@ -7,8 +7,6 @@
 #include "lake/sync_internal.h"
 #include "table/update.h"
 
-#define MAPPING_PROPERTY "schema.name-mapping.default"
-
 void firn_sync_plan_release(firn_sync_work *work) {
     firn_schema_union_free(work->schemas);
     firn_table_metadata_free(work->planned);
@@ -250,7 +248,7 @@ static firn_status new_properties(const firn_sync_work *work, json_t **out, firn
     json_t *properties = json_object();
     if (properties == NULL) return firn_fail_memory(error);
     firn_status status = FIRN_OK;
-    FIRN_CHECK(set_property(properties, MAPPING_PROPERTY, work->mapping_text, error));
+    FIRN_CHECK(set_property(properties, FIRN_SYNC_MAPPING_PROPERTY, work->mapping_text, error));
     FIRN_CHECK(set_property(properties, "gc.enabled", "false", error));
     for (size_t i = 0; i < work->options->property_count; i++) {
         const firn_property *property = &work->options->properties[i];
@@ -376,15 +374,16 @@ static firn_status build_update(firn_sync_work *work, const firn_table_metadata 
         FIRN_TRY(firn_require_current_schema(update, work->base_schema_id, error));
         FIRN_TRY(update_schema(update, schema, error));
     }
-    const char *present = firn_table_metadata_property(metadata, MAPPING_PROPERTY);
+    const char *present = firn_table_metadata_property(metadata, FIRN_SYNC_MAPPING_PROPERTY);
     if (work->mapping_text == NULL ||
         (present != NULL && strcmp(present, work->mapping_text) == 0)) {
         return FIRN_OK;
     }
     json_t *properties = json_object();
-    firn_status status = properties == NULL ? firn_fail_memory(error)
-                                            : firn_json_set_text(properties, MAPPING_PROPERTY,
-                                                                 work->mapping_text, error);
+    firn_status status =
+        properties == NULL
+            ? firn_fail_memory(error)
+            : firn_json_set_text(properties, FIRN_SYNC_MAPPING_PROPERTY, work->mapping_text, error);
     if (status == FIRN_OK) return firn_update_set_properties(update, properties, error);
     json_decref(properties);
     return status;
@@ -431,7 +430,6 @@ static firn_status plan_table(firn_sync_work *work, firn_error *error) {
     work->base_schema_id = metadata->schema->schema_id;
     work->base_spec_id = metadata->default_spec->spec_id;
     FIRN_TRY(schema_so_far(work, &schema, error));
-    FIRN_TRY(firn_lake_layout_check_columns(work->layout, schema, error));
     work->result->evolves = firn_schema_union_changed(work->schemas);
     FIRN_TRY(firn_name_mapping_of_table(metadata, work->plan_arena, &before, error));
     work->mapping = before;

@@ -43,6 +43,7 @@ static firn_status open_there(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_table_open(work->catalog, work->storage, work->name, work->display_name,
                              work->options->ref, &work->table, error));
     FIRN_TRY(check_table(work, error));
+    if (!work->result->created) FIRN_TRY(firn_sync_check_wishes(work, error));
     work->result->location = firn_sync_keep(work, work->table->metadata->location);
     work->result->metadata_location = firn_sync_keep(work, work->table->pointer.metadata_location);
     return FIRN_OK;
@@ -68,12 +69,22 @@ static firn_status check_new_ref(const firn_sync_work *work, firn_error *error) 
                      work->display_name, ref);
 }
 
+/* Most likely the name is a slip: a table with a ledger was meant. */
+static firn_status check_no_ledger(const firn_sync_work *work, firn_error *error) {
+    if (!work->options->rebuild_ledger) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID,
+                     "table %s is not there, so there is no ledger to make anew: correct the name, "
+                     "or make the table without --rebuild-ledger",
+                     work->display_name);
+}
+
 firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {
     bool there = work->table != NULL;
     if (!there) FIRN_TRY(is_there(work, &there, error));
     if (!there) {
         FIRN_TRY(check_new_name(work, error));
         FIRN_TRY(check_new_ref(work, error));
+        FIRN_TRY(check_no_ledger(work, error));
         return work->acts ? firn_catalog_check_writable(work->catalog, work->name, error) : FIRN_OK;
     }
     if (work->table == NULL) FIRN_TRY(open_there(work, error));

@@ -70,6 +70,13 @@ static void test_mistakes(void **state) {
     refuse("lakes:\n  t:\n    partition: [{a: b}]\n", "lakes.t.partition must be text");
     refuse("lakes:\n  t:\n    location: [a]\n", "lakes.t.location must be text");
     refuse("lakes:\n  t:\n    batch: 1\n    batch: 2\n", "stands here twice");
+    refuse("lakes:\n  t:\n    source: {folder: a}\n    batch: 1\n",
+           "lakes.t.batch is for a source that is a manifest, and this one is a folder");
+    refuse(
+        "lakes:\n  t:\n    source: {glob: a, base: b}\n",
+        "lakes.t.source.base is for a source that is a manifest or a list, and this one is a glob");
+    refuse("lakes:\n  t:\n    source: {list: a, unit-column: b}\n",
+           "lakes.t.source.unit-column is for a source that is a manifest, and this one is a list");
 }
 
 static void test_precedence(void **state) {
@@ -94,7 +101,7 @@ static firn_status load_once(void *context, firn_error *error) {
 
 static void test_each_allocation(void **state) {
     (void)state;
-    world_write("firn.yaml", "lakes:\n  t:\n    source: {folder: [a, b]}\n    batch: 1\n");
+    world_write("firn.yaml", "lakes:\n  t:\n    source: {manifest: a, base: b}\n    batch: 1\n");
     world_write("../system.yaml", "lakes:\n  t:\n    limit: 2\n    properties: {a: b}\n");
     check_each_allocation(load_once, NULL);
 }
