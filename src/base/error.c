@@ -119,3 +119,16 @@ firn_status firn_error_wrap(firn_error *error, firn_status status, const char *f
     append_message(error, "%s: %s", context, inner);
     return status;
 }
+
+firn_status firn_error_hint(firn_error *error, firn_status status, const char *format, ...) {
+    if (status == FIRN_OK || error == NULL) return status;
+    char hint[FIRN_ERROR_MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(hint, sizeof hint, format, arguments);
+    va_end(arguments);
+    if (length < 0) return status;
+    if (length >= (int)sizeof hint) mark_cut(hint, sizeof hint);
+    append_message(error, "; %s", hint);
+    return status;
+}

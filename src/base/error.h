@@ -29,6 +29,10 @@ firn_status firn_fail_memory(firn_error *error);
 firn_status firn_error_wrap(firn_error *error, firn_status status, const char *format, ...)
     FIRN_PRINTF(3, 4);
 
+/** Puts "; " and what to do, or what may have been meant, behind the message; else as firn_error_wrap. */
+firn_status firn_error_hint(firn_error *error, firn_status status, const char *format, ...)
+    FIRN_PRINTF(3, 4);
+
 /** Returns from the enclosing function when the expression fails. For use where nothing is held. */
 #define FIRN_TRY(expression)                                                                       \
     do {                                                                                           \

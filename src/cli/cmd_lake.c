@@ -158,6 +158,18 @@ static bool take_configured(firn_lake_source *source, const firn_lake_config *la
     return false;
 }
 
+static firn_status lacks_source(const firn_invocation *invocation, const lake_request *request,
+                                firn_error *error) {
+    bool once = request->options.once;
+    const char *near = once ? NULL : firn_config_nearest_lake(invocation->config, request->table);
+    firn_status status = firn_fail(
+        error, FIRN_INVALID, "%s %s: no source is given; name files or folders, or say %s",
+        invocation->verb->name, request->table,
+        once ? "--glob or --from"
+             : "--glob, --from or --manifest, or enter the table under lakes in firn.yaml");
+    return near == NULL ? status : firn_error_hint(error, status, "is %s meant?", near);
+}
+
 static firn_status take_source(lake_request *request, const firn_invocation *invocation,
                                const firn_lake_config *lake, const char **texts,
                                firn_error *error) {
@@ -167,12 +179,7 @@ static firn_status take_source(lake_request *request, const firn_invocation *inv
     source->locations = texts;
     FIRN_TRY(take_flags(source, given, texts, &found, error));
     if (!found && !request->options.once) found = take_configured(source, lake, texts);
-    if (!found) {
-        return firn_fail(error, FIRN_INVALID, "%s %s: no source is given: files, folders, %s%s",
-                         invocation->verb->name, request->table, "--glob or --from",
-                         request->options.once ? ""
-                                               : ", --manifest, or lakes in firn.yaml say which");
-    }
+    if (!found) return lacks_source(invocation, request, error);
     const firn_lake_config *rest = request->options.once ? NULL : lake;
     source->base = setting(given->base, rest, "source.base");
     source->unit_column = setting(given->unit_column, rest, "source.unit-column");

@@ -383,7 +383,7 @@ firn_status firn_command_parquet_inspect(firn_invocation *invocation, firn_error
     firn_parquet_file *file = NULL;
     FIRN_TRY(firn_invocation_load_storage(invocation, error));
     FIRN_TRY(firn_invocation_new_report(invocation, error));
-    FIRN_TRY(firn_storage_open(invocation->storage, path, &storage_file, error));
+    FIRN_TRY(firn_invocation_open_file(invocation, path, &storage_file, error));
     firn_status status = FIRN_OK;
     FIRN_CHECK(firn_parquet_file_open(firn_storage_file_source(storage_file), &file, error));
     inspection state = {.invocation = invocation,

@@ -31,7 +31,7 @@ static void close_input(void *context, void *handle) {
 
 static firn_status read_input(firn_invocation *invocation, const char *path, merge_input *input,
                               firn_read_at *out, firn_error *error) {
-    FIRN_TRY(firn_storage_open(invocation->storage, path, &input->file, error));
+    FIRN_TRY(firn_invocation_open_file(invocation, path, &input->file, error));
     *out = *firn_storage_file_source(input->file);
     if (out->size > SMALL_FILE) return FIRN_OK;
     input->whole = firn_buffer_with_maximum((size_t)SMALL_FILE);

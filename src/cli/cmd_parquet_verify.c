@@ -64,7 +64,7 @@ static firn_status read_one(firn_invocation *invocation, verify_report *out, con
                             firn_error *error) {
     firn_storage_file *file = NULL;
     firn_parquet_verification verification = {0};
-    firn_status status = firn_storage_open(invocation->storage, path, &file, error);
+    firn_status status = firn_invocation_open_file(invocation, path, &file, error);
     if (status != FIRN_OK) return status;
     FIRN_CHECK(firn_parquet_verify(firn_storage_file_source(file), invocation->pool, &verification,
                                    error));

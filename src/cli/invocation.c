@@ -41,9 +41,14 @@ firn_status firn_invocation_open_catalog(firn_invocation *invocation, const char
                                          bool read_only, bool create, firn_error *error) {
     FIRN_TRY(firn_invocation_load_config(invocation, error));
     FIRN_TRY(firn_invocation_load_storage(invocation, error));
-    return firn_config_open_catalog(invocation->config, firn_invocation_catalog(invocation, table),
-                                    invocation->options->catalog_name, read_only, create,
-                                    invocation->storage, &invocation->catalog, error);
+    const char *catalog = firn_invocation_catalog(invocation, table);
+    firn_status status = firn_config_open_catalog(
+        invocation->config, catalog, invocation->options->catalog_name, read_only, create,
+        invocation->storage, &invocation->catalog, error);
+    if (status == FIRN_OK || catalog != NULL || table == NULL) return status;
+    if (firn_config_default_catalog(invocation->config) != NULL) return status;
+    const char *near = firn_config_nearest_lake(invocation->config, table);
+    return near == NULL ? status : firn_error_hint(error, status, "is %s meant?", near);
 }
 
 firn_status firn_invocation_check_path(const firn_invocation *invocation, const char *argument,
@@ -75,4 +80,13 @@ firn_status firn_invocation_open_table(firn_invocation *invocation, const char *
     FIRN_TRY(firn_invocation_open_catalog(invocation, argument, read_only, false, error));
     return firn_table_open(invocation->catalog, invocation->storage, name, argument,
                            invocation->options->ref, &invocation->table, error);
+}
+
+firn_status firn_invocation_open_file(firn_invocation *invocation, const char *path,
+                                      firn_storage_file **out, firn_error *error) {
+    firn_status status = firn_storage_open(invocation->storage, path, out, error);
+    if (status != FIRN_NOT_FOUND || strpbrk(path, "*?[{") == NULL) return status;
+    return firn_error_hint(error, status,
+                           "a pattern is the shell's to expand: it matches nothing, or stands in "
+                           "quotes");
 }

@@ -47,6 +47,10 @@ firn_status firn_invocation_check_path(const firn_invocation *invocation, const 
 firn_status firn_invocation_open_table(firn_invocation *invocation, const char *argument,
                                        bool read_only, firn_error *error);
 
+/** Opens a file that the command line names; says of a pattern that no shell took it. */
+firn_status firn_invocation_open_file(firn_invocation *invocation, const char *path,
+                                      firn_storage_file **out, firn_error *error);
+
 /** Whether the verb is to act, not to preview. */
 static inline bool firn_invocation_acts(const firn_invocation *invocation) {
     return invocation->options->yes && !invocation->options->dry_run;

@@ -57,6 +57,8 @@ size_t firn_config_lake_count(const firn_config *config);
 const firn_lake_config *firn_config_lake_at(const firn_config *config, size_t index);
 /** NULL when there is no entry for the table. An entry is taken whole from the first file that has it. */
 const firn_lake_config *firn_config_lake(const firn_config *config, const char *table);
+/** The table under `lakes` whose name is most like this one, for a message; NULL: none is. Borrowed. */
+const char *firn_config_nearest_lake(const firn_config *config, const char *table);
 /** The first value under a key, or NULL; `lake` nullable. */
 const char *firn_lake_config_setting(const firn_lake_config *lake, const char *key);
 

@@ -4,7 +4,11 @@
 #include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/nearest.h"
 #include "config/config_internal.h"
+
+/* Names that are compared for a message. */
+#define SHOWN_NAMES 256
 
 typedef struct open_request {
     const char *catalog_name;
@@ -146,10 +150,26 @@ static int shown(const firn_buffer *names, const char **text) {
     return names->size == 0 ? 4 : (int)names->size;
 }
 
+static const char *nearest_catalog(const firn_config *config, const char *name,
+                                   char note[FIRN_NEAREST_NOTE_SIZE]) {
+    const char *names[SHOWN_NAMES];
+    size_t count = config->catalogs.count < SHOWN_NAMES ? config->catalogs.count : SHOWN_NAMES;
+    for (size_t i = 0; i < count; i++) names[i] = config->catalogs.items[i]->view.name;
+    return firn_nearest_note(note, name, names, count, "", "");
+}
+
+const char *firn_config_nearest_lake(const firn_config *config, const char *table) {
+    const char *names[SHOWN_NAMES];
+    size_t count = config->lakes.count < SHOWN_NAMES ? config->lakes.count : SHOWN_NAMES;
+    for (size_t i = 0; i < count; i++) names[i] = config->lakes.items[i]->view.table;
+    return firn_nearest(table, names, count);
+}
+
 firn_status firn_config_fail_unknown(const firn_config *config, const char *where,
                                      const char *argument, firn_error *error) {
     firn_buffer names = firn_buffer_with_maximum(300);
     firn_buffer lakes = firn_buffer_with_maximum(300);
+    char note[FIRN_NEAREST_NOTE_SIZE];
     const char *known = NULL;
     const char *tables = NULL;
     for (size_t i = 0; i < config->catalogs.count; i++) {
@@ -169,8 +189,8 @@ firn_status firn_config_fail_unknown(const firn_config *config, const char *wher
                   tables);
     } else {
         firn_fail(error, FIRN_INVALID,
-                  "%s %s: neither a configured catalog (configured: %.*s) nor an SQLite file",
-                  where, argument, length, known);
+                  "%s %s: neither a configured catalog (configured: %.*s) nor an SQLite file%s",
+                  where, argument, length, known, nearest_catalog(config, argument, note));
     }
     firn_buffer_release(&names);
     firn_buffer_release(&lakes);

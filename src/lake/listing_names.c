@@ -116,6 +116,18 @@ firn_status firn_lake_look_at_names(firn_lake_collector *collector, firn_error *
     return FIRN_OK;
 }
 
+/* What a shell makes of a pipe, and "-". */
+static firn_status explain_stream(const char *location, firn_status status, firn_error *error) {
+    static const char *const streams[] = {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"};
+    bool stream = strcmp(location + firn_lake_folder_length(location), "-") == 0;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        stream = stream || strncmp(location, streams[i], strlen(streams[i])) == 0;
+    }
+    if (!stream) return status;
+    return firn_error_hint(error, status,
+                           "locations, one a line, are read from standard input with --from -");
+}
+
 firn_status firn_lake_collect_list(firn_lake_collector *collector, const char *list,
                                    const char *base, firn_error *error) {
     bool standard_input = strcmp(list, "-") == 0;
@@ -128,8 +140,8 @@ firn_status firn_lake_collect_list(firn_lake_collector *collector, const char *l
     collector->item = "line";
     if (!standard_input) {
         FIRN_CHECK(firn_lake_location(list, NULL, &location, error));
-        FIRN_CHECK(
-            firn_storage_open(collector->storage, (const char *)location.data, &file, error));
+        status = firn_storage_open(collector->storage, (const char *)location.data, &file, error);
+        FIRN_CHECK(explain_stream((const char *)location.data, status, error));
     }
     FIRN_CHECK(firn_lake_text_open(&text, standard_input ? NULL : firn_storage_file_source(file),
                                    collector->source, error));
@@ -180,6 +192,14 @@ static firn_status look_at_paths(void *context, size_t run, firn_error *error) {
     return FIRN_OK;
 }
 
+/* A pattern comes here where no shell took it. */
+static firn_status explain_path(const char *location, firn_status status, firn_error *error) {
+    if (strpbrk(location, "*?[{") == NULL) return explain_stream(location, status, error);
+    return firn_error_hint(error, status,
+                           "--glob takes a pattern; without it each name is that of a file or "
+                           "folder");
+}
+
 static firn_status list_path(void *context, size_t i, firn_error *error) {
     path_look *look = context;
     if (look->is_file[i]) return FIRN_OK;
@@ -197,7 +217,7 @@ static firn_status list_path(void *context, size_t i, firn_error *error) {
         return firn_fail(error, FIRN_IO, "%s changed while it was looked at", look->locations[i]);
     }
     if (error != NULL) *error = named;
-    return status;
+    return explain_path(look->locations[i], status, error);
 }
 
 firn_status firn_lake_collect_paths(firn_lake_collector *collector, const char *const *locations,

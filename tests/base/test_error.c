@@ -41,9 +41,16 @@ static void test_wrap_reads_from_the_outside_in(void **state) {
     assert_string_equal(error.message, "table a.b: manifest m: entry 7 at byte 5");
     assert_int_equal(firn_error_wrap(&error, FIRN_OK, "x"), FIRN_OK);
     assert_string_equal(error.message, "table a.b: manifest m: entry 7 at byte 5");
+    status = firn_error_hint(&error, status, "ask %s", "b");
+    assert_int_equal(status, FIRN_CORRUPT);
+    assert_string_equal(error.message, "table a.b: manifest m: entry 7 at byte 5; ask b");
+    assert_int_equal(firn_error_hint(&error, FIRN_OK, "x"), FIRN_OK);
+    assert_int_equal(firn_error_hint(NULL, FIRN_IO, "x"), FIRN_IO);
+    firn_error_wrap(&error, status, "c");
+    assert_string_equal(error.message, "c: table a.b: manifest m: entry 7 at byte 5; ask b");
     /* A message may be built from the one it replaces. */
     firn_fail(&error, FIRN_IO, "again: %s", error.message);
-    assert_string_equal(error.message, "again: table a.b: manifest m: entry 7 at byte 5");
+    assert_string_equal(error.message, "again: c: table a.b: manifest m: entry 7 at byte 5; ask b");
 }
 
 static void test_long_messages_are_cut_between_characters(void **state) {
