@@ -162,11 +162,7 @@ static firn_status name_units(append_run *run, firn_error *error) {
     run->units.count = 0;
     for (size_t i = 0; i < run->batch->unit_count; i++) {
         const firn_sync_unit *unit = &work->units[run->batch->first_unit + i];
-        bool whole = true;
-        for (size_t j = 0; j < unit->count; j++) {
-            whole = whole && work->facts[unit->first + j].state != FIRN_SYNC_BAD;
-        }
-        if (!whole) continue;
+        if (firn_sync_has_bad_file(work, unit)) continue;
         FIRN_TRY(firn_vector_push(&run->units, error, work->listing.units[unit->unit].name));
     }
     return FIRN_OK;
