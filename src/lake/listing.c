@@ -157,7 +157,10 @@ static firn_status collect(firn_lake_collector *collector, const firn_lake_sourc
     case FIRN_LAKE_LIST:
         *complete = strcmp(source->locations[0], "-") != 0;
         return firn_lake_collect_list(collector, source->locations[0], source->base, error);
-    default: return firn_lake_collect_manifest(collector, source, error);
+    default:
+        FIRN_TRY(firn_lake_collect_manifest(collector, source, error));
+        *complete = !collector->has_unnamable;
+        return FIRN_OK;
     }
 }
 

@@ -60,8 +60,10 @@ typedef struct firn_lake_file {
 } firn_lake_file;
 
 typedef struct firn_lake_unit {
-    const char *name;
-    int64_t rows; /**< that the manifest counts; -1: unknown */
+    const char *name; /**< one that is no UTF-8 as it is shown, with \xNN */
+    bool
+        is_unnamable; /**< its name is no UTF-8 and can't be recorded: it is bad, and has no files */
+    int64_t rows;     /**< that the manifest counts; -1: unknown */
     size_t first_file, file_count;
 } firn_lake_unit;
 
@@ -93,11 +95,11 @@ typedef struct firn_lake_listing {
      */
     const firn_lake_ignored *ignored;
     size_t ignored_count;
-    /** Sorted by unit, then by location: names that are no UTF-8 or too long; folders whose paths are too long; those of a list or manifest that are not there or no files; units that have rows by their counts, and no files. */
+    /** Sorted by unit, then by location: names, of files and units, that are no UTF-8 or too long; folders whose paths are too long; those of a list or manifest that are not there or no files; units that have rows by their counts, and no files. */
     const firn_lake_bad *bad;
     size_t bad_count;
     bool
-        complete; /**< the source says what is gone, too: everything but PATHS that name single files, and standard input */
+        complete; /**< the source says what is gone, too: everything but PATHS that name single files, standard input, and a manifest with a unit that can't be named: it may be any of those that were added */
 } firn_lake_listing;
 
 /**

@@ -26,6 +26,7 @@ typedef struct firn_lake_collector {
     firn_pool *pool;
     const char *source; /**< the list or manifest, for messages; NULL: none */
     const char *item;   /**< what `order` counts there: "line", "row" */
+    bool has_unnamable; /**< a unit whose name is no UTF-8 */
     bool options_hold;  /**< a manifest is read as it was asked for: what is wrong now is its own */
     pthread_mutex_t lock;
     firn_arena *arena;

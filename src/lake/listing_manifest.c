@@ -76,6 +76,23 @@ static firn_status parse_count(firn_slice text, int64_t *out, firn_error *error)
     return FIRN_OK;
 }
 
+/* Tables and ledgers hold text, which is UTF-8. Which unit is meant can't be told; the others can be added. */
+static firn_status blame_unnamable(const firn_lake_manifest *manifest, firn_lake_unit *unit,
+                                   firn_error *error) {
+    firn_lake_collector *collector = manifest->collector;
+    unit->is_unnamable = collector->has_unnamable = true;
+    unit->name = firn_lake_shown(collector->arena, unit->name);
+    if (unit->name == NULL) return firn_fail_memory(error);
+    const char *reason =
+        firn_arena_format(collector->arena,
+                          "row %zu: the unit's name \"%.200s\" is no UTF-8 and can't be recorded; "
+                          "rename the unit",
+                          manifest->row, unit->name);
+    if (reason == NULL) return firn_fail_memory(error);
+    return firn_lake_add_bad(collector, collector->source, (uint32_t)collector->units.count, reason,
+                             error);
+}
+
 static firn_status find_unit(firn_lake_manifest *manifest, firn_slice name, uint32_t *out,
                              firn_error *error) {
     firn_lake_collector *collector = manifest->collector;
@@ -90,11 +107,7 @@ static firn_status find_unit(firn_lake_manifest *manifest, firn_slice name, uint
     firn_lake_unit unit = {.rows = manifest->has_rows ? 0 : -1};
     unit.name = firn_arena_strndup(collector->arena, (const char *)name.data, name.size);
     if (unit.name == NULL) return firn_fail_memory(error);
-    if (!firn_lake_is_utf8(unit.name)) {
-        const char *shown = firn_lake_shown(collector->arena, unit.name);
-        if (shown == NULL) return firn_fail_memory(error);
-        return firn_fail(error, FIRN_INVALID, "the unit's name \"%.100s\" is no UTF-8", shown);
-    }
+    if (!firn_lake_is_utf8(unit.name)) FIRN_TRY(blame_unnamable(manifest, &unit, error));
     *out = (uint32_t)collector->units.count;
     FIRN_TRY(firn_vector_push(&collector->units, error, unit));
     void *value = (void *)((uintptr_t)*out + 1); /* NOLINT: a number, never followed */
@@ -146,7 +159,8 @@ static firn_status add_row(firn_lake_manifest *manifest,
                              collector->units.items[unit].name);
         }
     }
-    if (manifest->names[FIRN_LAKE_PATH_COLUMN] == NULL) return FIRN_OK;
+    bool wanted = !collector->units.items[unit].is_unnamable;
+    if (manifest->names[FIRN_LAKE_PATH_COLUMN] == NULL || !wanted) return FIRN_OK;
     return add_file(manifest, values[FIRN_LAKE_PATH_COLUMN], unit, manifest->has_rows && count == 0,
                     error);
 }
@@ -306,6 +320,7 @@ static firn_status list_unit(void *context, size_t index, firn_error *error) {
     firn_error problem;
     firn_error_clear(&problem);
     firn_status status;
+    if (manifest->collector->units.items[index].is_unnamable) return FIRN_OK;
     FIRN_CHECK(firn_lake_unit_folder(manifest->source, unit, &folder, error));
     status = firn_lake_collect_folder(manifest->collector, (const char *)folder.data, NULL,
                                       (uint32_t)index, index + 1, NULL, &problem);

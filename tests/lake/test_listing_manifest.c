@@ -139,7 +139,6 @@ static void test_refused(void **state) {
         {"unit,rows\n\"3_4,1\n", "row 1: a quote is not closed", FIRN_BLOCKED},
         {"unit,rows\n\"3_4\"x,1\n", "behind the closing quote", FIRN_BLOCKED},
         {"unit,unit\n3_4,1\n", "two columns have the name \"unit\"", FIRN_BLOCKED},
-        {"unit,rows\n\xFF,1\n", "\\xff\" is no UTF-8", FIRN_BLOCKED},
         {"[{\"unit\":1}]", "an array of JSON", FIRN_BLOCKED},
         {"{\"unit\":1}\n[1]\n", "line 2: no JSON object", FIRN_BLOCKED},
         {"{\"unit\":1}\n{\"unit\":2,\"rows\":1}\n", "line 2: \"rows\" is not in all rows",
@@ -246,6 +245,16 @@ static void test_paths(void **state) {
     check_bad(f, "daily/no.parquet", "row 2: unit \"v\"");
     check_ok(list_text(f, "unit,rows,path\nu,1,daily/\xFF\n", (how){0}), &f->error);
     check_bad(f, "daily/\\xff", "row 1: unit \"u\": a name that is no UTF-8");
+    /* Its file is not looked at, another unit's is, and what is gone can't be told. */
+    check_ok(list_text(f,
+                       "unit,rows,path\nu,1,daily/tile=1_2/year=2024/a.parquet\n"
+                       "\xFF,1,daily/no.parquet\n\xFF,1,daily/tile=3_4/year=2024/a.parquet\n",
+                       (how){0}),
+             &f->error);
+    check_unit(f, 0, "u", 1, 0, 1);
+    check_unit(f, 1, "\\xff", 2, 1, 0);
+    assert_false(f->listing.complete);
+    check_bad(f, "manifest", "row 2: the unit's name \"\\xff\" is no UTF-8");
     check_fails(list_text(f,
                           "unit,path\nu,daily/tile=1_2/year=2024/a.parquet\n"
                           "v,daily/tile=1_2//year=2024/a.parquet\n",

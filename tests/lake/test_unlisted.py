@@ -89,6 +89,27 @@ def test_a_unit_with_a_name_that_is_no_utf8():
     equal((run["units"]["known"], run["units"]["pending"]), (2, 1), "units")
 
 
+def test_a_unit_whose_own_name_is_no_utf8():
+    """It is bad input of one unit: the others are added."""
+    paths = b"unit,rows,path\na,1,u=a/1.parquet\na,1,u=a/2.parquet\nb\xff,1,u=b/1.parquet\nb\xff,1,u=gone\nc,1,u=c/1.parquet\n"
+    for rows, options in (b"unit,rows\na,2\nb\xff,2\nc,2\n", ["--unit-folder", "u={unit}"]), (paths, []):
+        lake = Sources()
+        if options == []:
+            os.remove(lake.path("u=c/2.parquet"))
+        source = ["--manifest", lake.text("units", rows), "--base", lake.source, "--partition", "u: -", *options]
+        twice(lake, source, [("b\\xff", "units")], "a/1", "a/2", "c/1", *(["c/2"] if options else []))
+
+
+def test_nothing_is_missing_beside_a_unit_that_can_not_be_named():
+    """It may be any of those that were added: no policy takes their rows out."""
+    lake = Sources()
+    lake.sync(*lake.units(a=2, b=2, c=2))
+    wrong = lake.units(a=2, c=2)
+    lake.text("units.csv", b"unit,rows\na,2\nb\xff,2\nc,2\n")
+    run = lake.sync(*wrong, "--skip-bad", "--on-missing", "delete", "--force", expect=6)
+    equal((bad(run), run["missing"], len(lake.live())), ([("b\\xff", "units.csv", "left out")], [], 6), "bad, missing, live files")
+
+
 def test_lines_of_a_list():
     """Gone, a folder's, no UTF-8, of a scheme that can't be reached, too long; and a file that is broken besides."""
     lake = Sources()
@@ -127,6 +148,13 @@ def test_units_without_files():
     twice(lake, lake.units(a=2, nope=1, b=2, file=3), wanted, "a/1", "a/2", "b/1", "b/2")
     equal(bad(lake.sync(*lake.units(nope=1), "--skip-bad", "--on-missing", "report", expect=6)), [("nope", "u=nope", "left out")], "alone")
     lake.refused("sync", *lake.units(nope=1), "--on-missing", "report", words=["u=nope"])
+
+
+def test_units_that_are_left_out_are_in_no_property():
+    """Who reads there that a unit is in adds it never."""
+    lake = Sources()
+    lake.sync(*lake.units(a=2, nope=3, c=2), "--skip-bad", "--unit-property", "in", expect=6)
+    equal(lake.properties()["in"], '["a","c"]', "the property of units")
 
 
 def test_batches_before_a_bad_unit_stay():
