@@ -68,6 +68,8 @@ typedef struct alone_check {
     firn_table_name name;
     const char *metadata_location;
     const firn_table_metadata *metadata;
+    char *next; /* a file where the table's next metadata goes; NULL: not known */
+    bool reads; /* the other tables' metadata, too */
 } alone_check;
 
 /* One folder of metadata is one table's. */
@@ -91,7 +93,6 @@ static firn_status is_same_table(const alone_check *check, firn_table_name name,
     firn_error problem;
     firn_error_clear(&problem);
     *out = false;
-    if (check->metadata == NULL) return FIRN_OK;
     firn_status status = firn_catalog_load(check->invocation->catalog, name, &other, &problem);
     if (status == FIRN_NO_MEMORY || status == FIRN_CANCELLED) {
         if (error != NULL) *error = problem;
@@ -112,6 +113,14 @@ static firn_status is_same_table(const alone_check *check, firn_table_name name,
     return status;
 }
 
+/* What the catalog's own row tells. */
+static firn_status shares_folder(const alone_check *check, const char *metadata_location, bool *out,
+                                 firn_error *error) {
+    FIRN_TRY(share_folder(metadata_location, check->metadata_location, out, error));
+    if (*out || check->next == NULL) return FIRN_OK;
+    return share_folder(metadata_location, check->next, out, error);
+}
+
 static firn_status check_entry(void *context, firn_table_name name, const char *metadata_location,
                                firn_error *error) {
     const alone_check *check = context;
@@ -119,8 +128,11 @@ static firn_status check_entry(void *context, firn_table_name name, const char *
     bool own = strcmp(name.name, check->name.name) == 0 &&
                strcmp(name.namespace_name, check->name.namespace_name) == 0;
     if (own || metadata_location == NULL) return FIRN_OK;
-    FIRN_TRY(share_folder(metadata_location, check->metadata_location, &same, error));
-    if (!same) FIRN_TRY(is_same_table(check, name, &same, error));
+    if (check->reads) {
+        FIRN_TRY(is_same_table(check, name, &same, error));
+    } else {
+        FIRN_TRY(shares_folder(check, metadata_location, &same, error));
+    }
     if (!same) return FIRN_OK;
     return firn_fail(error, FIRN_BLOCKED,
                      "%s: it has this table as %s%s%s already; under two names each commit would "
@@ -132,8 +144,23 @@ static firn_status check_entry(void *context, firn_table_name name, const char *
 firn_status firn_registration_check_alone(firn_invocation *invocation, firn_table_name name,
                                           const char *metadata_location,
                                           const firn_table_metadata *metadata, firn_error *error) {
-    alone_check check = {invocation, name, metadata_location, metadata};
-    return firn_catalog_list(invocation->catalog, check_entry, &check, error);
+    alone_check check = {invocation, name, metadata_location, metadata, NULL, false};
+    char *folder = NULL;
+    firn_status status = FIRN_OK;
+    if (metadata != NULL) {
+        FIRN_TRY(firn_metadata_folder(metadata, &folder, error));
+        check.next = firn_format("%s/next", folder);
+        if (check.next == NULL) FIRN_CHECK(firn_fail_memory(error));
+    }
+    FIRN_CHECK(firn_catalog_list(invocation->catalog, check_entry, &check, error));
+    if (metadata == NULL) goto out;
+    /* A copy lies elsewhere, and only its metadata tells whose it is. */
+    check.reads = true;
+    FIRN_CHECK(firn_catalog_list(invocation->catalog, check_entry, &check, error));
+out:
+    firn_free(folder);
+    firn_free(check.next);
+    return status;
 }
 
 static void fill_report(firn_invocation *invocation, const char *name,

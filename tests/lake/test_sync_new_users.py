@@ -110,6 +110,20 @@ def test_one_table_has_one_name_in_a_catalog():
             lake.run("catalog", "register", "two.names", metadata, "--catalog", lake.database, *options, expect=3).says("lake.t already", "Use that name")
     names = [f"{t['namespace']}.{t['name']}" for t in json.loads(lake.run("tables", "--catalog", lake.database, "--json").text)["tables"]]
     equal(names, ["lake.t"], "tables")
+    # The catalog's rows tell it of whatever lies where the table's metadata goes: no other table is looked into for that.
+    other = lake_of(1)
+    other.watch, other.database, other.name = False, lake.database, "a.other"
+    other.sync(other.source)
+    calls = os.path.join(lake.folder, "calls")
+    for metadata in (lake.pointer(), copied, apart):
+        lake.run("catalog", "register", "two.names", metadata, "--catalog", lake.database, expect=3, program=lakekit.kit.FAULTS, environment={"FIRN_FAULT_TRACE": calls})
+        with open(calls, encoding="utf-8") as file:
+            trace = file.read()
+        check(metadata in trace and other.location not in trace, f"what was looked at for {metadata}: {trace}")
+    # A copy that has the name makes the other way round: what it says of itself tells.
+    copy = os.path.join(lake.folder, "copy.db")
+    lake.run("catalog", "register", "two.names", copied, "--catalog", copy, "--yes")
+    lake.run("catalog", "register", "lake.t", lake.pointer(), "--catalog", copy, expect=3).says("two.names already")
     # The name that it has: nothing is to be done, and no other name is advised.
     for verb in ("register", "recover"):
         run = lake.run("catalog", verb, "lake.t", lake.location, "--catalog", lake.database, expect=1)
