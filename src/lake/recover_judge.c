@@ -192,9 +192,9 @@ static firn_status judge_all(chain *c, firn_error *error) {
     return first;
 }
 
-static bool same_uuid(const firn_recover_file *a, const firn_recover_file *b) {
-    /* A table without one may get it later. */
-    return a->uuid[0] == '\0' || b->uuid[0] == '\0' || strcasecmp(a->uuid, b->uuid) == 0;
+/* A table without a uuid may get one later, and doesn't lose it again. */
+static bool same_uuid(const firn_recover_file *file, const firn_recover_file *newest) {
+    return file->uuid[0] == '\0' || strcasecmp(file->uuid, newest->uuid) == 0;
 }
 
 /** Which table is meant is not for firn to say. */

@@ -297,6 +297,36 @@ def two_tables(world):
     world.check_unsafe(name, "of two tables (table-uuid)")
 
 
+def two_whole_tables(world):
+    """Another table whose files lie in between, older and newer: which one is meant is not for the newest to say."""
+    other = str(uuid.uuid4())
+    previous = None
+    for version in range(3):
+        document = world.read(world.named(version))
+        document["table-uuid"] = other
+        document["metadata-log"] = [] if previous is None else [{"timestamp-ms": document["last-updated-ms"] - 1, "metadata-file": previous}]
+        previous = world.write(f"{version:05d}-{uuid.uuid4()}.metadata.json", document)
+    world.check_unsafe(os.path.basename(previous), os.path.basename(world.current), "of two tables (table-uuid)")
+
+
+def a_table_without_a_uuid_beside_one_with(world):
+    """Of format version 1, newer, with a log that begins behind the other one's files: a uuid is never lost, so they are of two tables."""
+    document = world.read(world.current)
+    with_uuid = world.sibling(2)
+    for name in world.files():
+        if world.path(name) != with_uuid:
+            os.remove(world.path(name))
+    document["format-version"] = 1
+    del document["table-uuid"], document["metadata-log"]
+    later = document["last-updated-ms"] + 100000
+    document["metadata-log"] = [{"timestamp-ms": later - 10, "metadata-file": world.path(f"00007-{uuid.uuid4()}.metadata.json")}]
+    document["last-updated-ms"] = later
+    schema = next(s for s in document["schemas"] if s["schema-id"] == document["current-schema-id"])
+    document.update(schema=schema, **{"partition-spec": document["partition-specs"][0]["fields"]})
+    world.write(f"00008-{uuid.uuid4()}.metadata.json", document)
+    world.check_unsafe(os.path.basename(with_uuid), "of two tables (table-uuid)")
+
+
 def lost_manifest_list(world):
     document = world.read(world.current)
     snapshot = next(s for s in document["snapshots"] if s["snapshot-id"] == document["current-snapshot-id"])
@@ -442,7 +472,8 @@ TESTS = [(one_chain, {}), (text_ends_with_the_file, {}), (bare_paths, {"scheme":
          (retention, {"properties": TRIMMED, "commits": 9}), (retention_and_leftover, {"properties": TRIMMED, "commits": 9}),
          (leftover_within_the_log, {}), (gzipped, {}),
          (truncated_ancestor, {}), (truncated_end, {}), (truncated_sibling, {}), (truncated_current, {}),
-         (truncated_leftover, {}), (all_unreadable, {}), (two_tables, {}), (lost_manifest_list, {}), (copied, {}),
+         (truncated_leftover, {}), (all_unreadable, {}), (two_tables, {}), (two_whole_tables, {}), (a_table_without_a_uuid_beside_one_with, {}),
+         (lost_manifest_list, {}), (copied, {}),
          (circle, {}), (names_itself, {}), (hint_is_shown, {}), (hint_names_a_lost_file, {}),
          (hint_of_another_commit_of_the_same_version, {}), (hint_names_the_newest, {}), (hint_is_behind, {}), (dangling, {}),
          (catalog_is_behind, {"properties": TRIMMED, "commits": 9}), (directory_table, {}),
