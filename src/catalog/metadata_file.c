@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "base/random.h"
 
 #define SHOWN_CANDIDATES 3
@@ -95,10 +96,10 @@ static firn_status fail_missing(firn_storage *storage, const char *location, fir
         const char *const *names = (const char *const *)found.names;
         status = firn_fail(error, FIRN_NOT_FOUND,
                            "there is no metadata file %s; its folder holds %zu other metadata "
-                           "files, the newest: %s%s%s%s%s",
-                           location, found.count, names[0], names[1] == NULL ? "" : ", ",
-                           names[1] == NULL ? "" : names[1], names[2] == NULL ? "" : ", ",
-                           names[2] == NULL ? "" : names[2]);
+                           "file%s, the newest: %s%s%s%s%s",
+                           location, found.count, firn_plural(found.count), names[0],
+                           names[1] == NULL ? "" : ", ", names[1] == NULL ? "" : names[1],
+                           names[2] == NULL ? "" : ", ", names[2] == NULL ? "" : names[2]);
     }
     for (size_t i = 0; i < SHOWN_CANDIDATES; i++) firn_free(found.names[i]);
     firn_free(folder);

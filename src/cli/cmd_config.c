@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "cli/commands.h"
 #include "lake/layout.h"
 
@@ -115,10 +116,10 @@ firn_status firn_command_config_validate(firn_invocation *invocation, firn_error
     firn_section_add(root, "lakes", NULL, firn_cell_count((int64_t)lakes));
     if (lakes == 0) {
         firn_section_line(root, "The configuration is valid: %zu catalog%s.", count,
-                          count == 1 ? "" : "s");
+                          firn_plural(count));
     } else {
         firn_section_line(root, "The configuration is valid: %zu catalog%s, %zu lake%s.", count,
-                          count == 1 ? "" : "s", lakes, lakes == 1 ? "" : "s");
+                          firn_plural(count), lakes, firn_plural(lakes));
     }
     add_files(root, invocation->config);
     return firn_report_status(invocation->report, error);

@@ -1,5 +1,6 @@
 #include "cli/compact_report.h"
 
+#include "base/plural.h"
 #include "cli/ways_report.h"
 #include "report/format.h"
 #include "report/table_facts.h"
@@ -62,7 +63,7 @@ static void add_selected(firn_section *section, const firn_compact_plan *plan) {
         const firn_compact_group *group = &plan->groups[i];
         if (!group->selected) continue;
         const char *into = firn_report_format(report, "%zu file%s", group->output_count,
-                                              group->output_count == 1 ? "" : "s");
+                                              firn_plural(group->output_count));
         firn_cell why = firn_cell_text(firn_report_copy(report, group->reason));
         const firn_cell cells[] = {
             firn_cell_text(partition_text(report, group)),

@@ -1,6 +1,7 @@
 #include "data/data_source.h"
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "base/spool.h"
 #include "data/avro_file.h"
 #include "table/ledger_property.h"
@@ -86,8 +87,9 @@ firn_status firn_data_file_check_rows(const firn_parquet_file_metadata *footer,
                                       const firn_table_metadata *table, const firn_data_file *file,
                                       firn_error *error) {
     if (footer->num_rows == file->record_count) return FIRN_OK;
-    return firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld rows, the file %lld; %s",
-                     file->path, (long long)file->record_count, (long long)footer->num_rows,
+    return firn_fail(error, FIRN_CORRUPT, "%s: the manifest counts %lld row%s, the file %lld; %s",
+                     file->path, (long long)file->record_count,
+                     firn_plural((uint64_t)file->record_count), (long long)footer->num_rows,
                      firn_ledger_advice_replaced(table));
 }
 

@@ -1,4 +1,5 @@
 /** Column metrics of a manifest against what the file has: a bound that leaves values out, or a count that is wrong, makes filters lose rows. */
+#include "base/plural.h"
 #include "data/metrics.h"
 #include "lake/audit_internal.h"
 
@@ -205,6 +206,6 @@ firn_status firn_audit_bounds(firn_auditor *auditor, firn_audit_file *file, firn
     return firn_audit_add(auditor->out, FIRN_AUDIT_UNDECIDED, file->file->location, false, error,
                           "the footer does not tell whether the entry is right of %zu column%s "
                           "(\"%s\": %s); --deep reads them",
-                          unknown, unknown == 1 ? "" : "s",
+                          unknown, firn_plural(unknown),
                           file->parquet->schema->leaves[first].dotted_path, unknown_what);
 }

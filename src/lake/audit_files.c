@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/machine.h"
+#include "base/plural.h"
 #include "lake/audit_internal.h"
 
 static bool same_columns(const firn_lake_columns *a, const firn_lake_columns *b) {
@@ -64,10 +65,11 @@ static firn_status check_rows(firn_auditor *auditor, const firn_lake_footer *foo
     *same = rows == file->record_count && footer->file->size == file->file_size_in_bytes;
     if (*same) return FIRN_OK;
     return firn_audit_add(auditor->out, FIRN_AUDIT_ROWS, file->path, false, error,
-                          "has %lld rows in %lld bytes, and the table records %lld in %lld: the "
+                          "has %lld row%s in %lld bytes, and the table records %lld in %lld: the "
                           "file was replaced, or its writer miscounted; %s",
-                          (long long)rows, (long long)footer->file->size,
-                          (long long)file->record_count, (long long)file->file_size_in_bytes,
+                          (long long)rows, firn_plural((uint64_t)rows),
+                          (long long)footer->file->size, (long long)file->record_count,
+                          (long long)file->file_size_in_bytes,
                           firn_ledger_advice_replaced(auditor->table->metadata));
 }
 

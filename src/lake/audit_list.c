@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "lake/audit_internal.h"
 #include "lake/real_path.h"
 
@@ -127,12 +128,14 @@ static firn_status tell_double(firn_auditor *auditor, size_t stays, size_t other
     fixable = fixable && !differs;
     auditor->entries[other].goes = fixable;
     bool alike = strcmp(kept->file.path, goes->file.path) == 0;
+    long long rows = goes->file.record_count;
     return firn_audit_add(
         auditor->out, FIRN_AUDIT_DUPLICATE, goes->file.path, fixable, error,
-        "is live twice%s%s%s: its %lld rows count twice (sequence numbers %lld and %lld)%s",
+        "is live twice%s%s%s: its %lld row%s count%s twice (sequence numbers %lld and %lld)%s",
         alike ? "" : ", as ", alike ? "" : kept->file.path,
-        linked ? ", by way of symbolic links" : "", (long long)goes->file.record_count,
-        (long long)kept->sequence_number, (long long)goes->sequence_number, obstacle);
+        linked ? ", by way of symbolic links" : "", rows, firn_plural((uint64_t)rows),
+        rows == 1 ? "s" : "", (long long)kept->sequence_number, (long long)goes->sequence_number,
+        obstacle);
 }
 
 /** What tells the file of an entry from others: where its path leads. Owned by `made` (firn_free), or by others. */

@@ -7,6 +7,8 @@
 
 #include "lake/listing_internal.h"
 
+#include "base/plural.h"
+
 firn_status firn_lake_add_bad(firn_lake_collector *collector, const char *location, uint32_t unit,
                               const char *reason, firn_error *error) {
     firn_status status = FIRN_OK;
@@ -74,8 +76,9 @@ static firn_status blame_unit(firn_lake_collector *collector, const firn_lake_so
     firn_status status = FIRN_OK;
     const char *location = collector->source;
     const char *reason = firn_arena_format(
-        collector->arena, "unit \"%.200s\" has %" PRId64 " rows by the manifest, and no data files",
-        unit->name, unit->rows);
+        collector->arena,
+        "unit \"%.200s\" has %" PRId64 " row%s by the manifest, and no data files", unit->name,
+        unit->rows, firn_plural((uint64_t)unit->rows));
     if (reason == NULL) FIRN_CHECK(firn_fail_memory(error));
     if (source->unit_folder != NULL) {
         FIRN_CHECK(firn_lake_unit_folder(source, unit->name, &folder, error));

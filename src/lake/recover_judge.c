@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "catalog/directory_versions.h"
 #include "catalog/metadata_file.h"
 #include "lake/recover_internal.h"
@@ -93,7 +94,8 @@ static firn_status set_verdict(firn_recover_search *search, firn_recover_file *f
 static void describe(const firn_recover_file *file, char text[DESCRIPTION_SIZE]) {
     char rows[48] = "rows not counted", snapshot[48] = "no snapshot", time[40];
     if (file->facts.total_records >= 0) {
-        snprintf(rows, sizeof rows, "%" PRId64 " rows", file->facts.total_records);
+        snprintf(rows, sizeof rows, "%" PRId64 " row%s", file->facts.total_records,
+                 firn_plural((uint64_t)file->facts.total_records));
     }
     if (file->facts.snapshot_id != FIRN_NO_SNAPSHOT) {
         snprintf(snapshot, sizeof snapshot, "snapshot %" PRId64, file->facts.snapshot_id);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/plural.h"
 #include "lake/sync_internal.h"
 #include "table/commit.h"
 #include "table/manifest_batch.h"
@@ -22,7 +23,7 @@ firn_status firn_sync_refuse_for(const firn_sync_work *work, const char *locatio
     bool named = strstr(reason, location) != NULL;
     return firn_fail(error, FIRN_BLOCKED,
                      "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",
-                     all, all == 1 ? "" : "s", named ? "" : location, named ? "" : ": ", reason);
+                     all, firn_plural(all), named ? "" : location, named ? "" : ": ", reason);
 }
 
 static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t count,

@@ -1,5 +1,6 @@
 /* Files of which the ledger does not tell whether they are those that were added, since it was made of history. */
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "lake/sync_internal.h"
 
 /* --- taken out by a policy, before the ledger was lost ------------------------------------------- */
@@ -39,8 +40,9 @@ typedef struct asking {
 static const char *reason_of(firn_sync_work *work, const firn_lake_footer *footer,
                              const firn_ledger_entry *entry) {
     if (footer->parquet == NULL) return firn_sync_keep(work, footer->error->message);
-    return firn_arena_format(work->result->arena, "it had %lld rows at the same size, and has %lld",
-                             (long long)entry->rows,
+    return firn_arena_format(work->result->arena,
+                             "it had %lld row%s at the same size, and has %lld",
+                             (long long)entry->rows, firn_plural((uint64_t)entry->rows),
                              (long long)footer->parquet->metadata->num_rows);
 }
 

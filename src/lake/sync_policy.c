@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "lake/sync_internal.h"
 #include "table/commit.h"
 #include "table/manifest_batch.h"
@@ -34,7 +35,7 @@ static firn_status add_files(complaint *all, const char *what, const char *optio
     if (count == 0) return FIRN_OK;
     FIRN_TRY(begin_part(all, option, error));
     return firn_buffer_printf(&all->text, error, "%zu file%s %s, the first: %s (%s)", count,
-                              count == 1 ? "" : "s", what, first->location, first->reason);
+                              firn_plural(count), what, first->location, first->reason);
 }
 
 static firn_status add_units(complaint *all, const firn_sync_result *result, firn_error *error) {
@@ -47,11 +48,13 @@ static firn_status add_units(complaint *all, const firn_sync_result *result, fir
     }
     FIRN_TRY(begin_part(all, "replaced", error));
     FIRN_TRY(firn_buffer_printf(
-        &all->text, error, "unit %s was added with %lld rows%s, the manifest says %lld",
-        first->unit, (long long)first->rows, gone, (long long)first->rows_now));
-    if (result->changed_units.count == 1) return FIRN_OK;
-    return firn_buffer_printf(&all->text, error, " (and %zu more such units)",
-                              result->changed_units.count - 1);
+        &all->text, error, "unit %s was added with %lld row%s%s, the manifest says %lld",
+        first->unit, (long long)first->rows, firn_plural((uint64_t)first->rows), gone,
+        (long long)first->rows_now));
+    size_t others = result->changed_units.count - 1;
+    if (others == 0) return FIRN_OK;
+    return firn_buffer_printf(&all->text, error, " (and %zu more such unit%s)", others,
+                              firn_plural(others));
 }
 
 static firn_status refuse_all(const firn_sync_work *work, complaint *all, firn_error *error) {
@@ -93,11 +96,12 @@ static firn_status refuse_many_missing(const firn_sync_work *work, firn_error *e
     bool many = work->found_entries == 0 || (missing >= MANY_MISSING && missing > known / 2);
     if (!empty && !many) return FIRN_OK;
     return firn_fail(error, FIRN_UNSAFE,
-                     "table %s: %sof %zu files that were added from the source %zu are gone, the "
+                     "table %s: %sof %zu file%s added from the source %zu %s gone, the "
                      "first: %s; nothing was deleted. --force deletes their rows, if that is what "
                      "is meant; --on-missing report goes on without",
                      work->display_name, empty ? "the source has no file at all: " : "", known,
-                     missing, result->missing.items[0].location);
+                     firn_plural(known), missing, missing == 1 ? "is" : "are",
+                     result->missing.items[0].location);
 }
 
 firn_status firn_sync_check_policies(firn_sync_work *work, firn_error *error) {

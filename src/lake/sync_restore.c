@@ -1,6 +1,8 @@
 /* What history does not tell of files, and the source does: the unit of each, and when it was modified. */
 #include "lake/sync_internal.h"
 
+#include "base/plural.h"
+
 #define NS_IN_MS 1000000
 
 bool firn_sync_has_history_alone(const firn_ledger_entry *entry) {
@@ -97,5 +99,5 @@ void firn_sync_warn_of_history_alone(const firn_sync_work *work, const uint8_t *
     firn_sync_warn(work,
                    "of %zu file%s that the source does not list, such as %s, the new ledger knows "
                    "no unit and no time until a sync lists them",
-                   count, count == 1 ? "" : "s", first);
+                   count, firn_plural(count), first);
 }

@@ -4,6 +4,8 @@
 
 #include "lake/sync_internal.h"
 
+#include "base/plural.h"
+
 firn_status firn_sync_add_rows(int64_t *sum, int64_t rows, firn_error *error) {
     if (!__builtin_add_overflow(*sum, rows, sum)) return FIRN_OK;
     return firn_fail(error, FIRN_CORRUPT, "row counts overflow");
@@ -158,9 +160,10 @@ firn_status firn_sync_reconcile_unit(const firn_sync_work *work, const firn_sync
         snprintf(gone, sizeof gone, " (and had %lld in files that are gone)", (long long)rows.gone);
     }
     return firn_fail(error, FIRN_BLOCKED,
-                     "unit %s: its files have %lld rows%s, the manifest says %lld; nothing of its "
+                     "unit %s: its files have %lld row%s%s, the manifest says %lld; nothing of its "
                      "batch was added",
-                     unit->name, (long long)rows.in, gone, (long long)unit->rows);
+                     unit->name, (long long)rows.in, firn_plural((uint64_t)rows.in), gone,
+                     (long long)unit->rows);
 }
 
 /* With those of its files that this run adds besides. */

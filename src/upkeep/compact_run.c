@@ -3,6 +3,7 @@
 
 #include "base/cancel.h"
 #include "base/machine.h"
+#include "base/plural.h"
 #include "base/random.h"
 #include "upkeep/compact_internal.h"
 
@@ -215,9 +216,9 @@ static firn_status run_again(runner *run, firn_error *error) {
         firn_compact_plan *plan = NULL;
         if (round > MOST_ROUNDS) {
             return firn_fail(error, FIRN_CONFLICT,
-                             "table %s: other writers went on replacing files of %zu groups; run "
+                             "table %s: other writers went on replacing files of %zu group%s; run "
                              "this again",
-                             run->table->display_name, lost);
+                             run->table->display_name, lost, firn_plural(lost));
         }
         run->redo = 0;
         firn_compact_again again = {run->wanted, run->ours};

@@ -1,6 +1,7 @@
 /** Which deletes reach which data files, and where rewriting them gains something. */
 #include <string.h>
 
+#include "base/plural.h"
 #include "upkeep/delete_change.h"
 #include "upkeep/rewrite_deletes_internal.h"
 
@@ -92,16 +93,15 @@ static firn_status judge(firn_delete_planner *plan, firn_delete_group *group, co
     bool wide = plan->file_granularity && sums->unscoped_files > 0;
     group->selected = true;
     if (group->equality) {
-        group->reason =
-            firn_arena_format(arena, "equality deletes reach %zu data file%s", group->reached_files,
-                              group->reached_files == 1 ? "" : "s");
+        group->reason = firn_arena_format(arena, "equality deletes reach %zu data file%s",
+                                          group->reached_files, firn_plural(group->reached_files));
     } else if (plan->vectors && count > 0) {
         group->reason = "position delete files become deletion vectors";
     } else if (wide) {
         group->reason = "write.delete.granularity asks for one file per data file";
     } else if (expected < count) {
         group->reason = firn_arena_format(arena, "%zu position delete file%s become %zu", count,
-                                          count == 1 ? "" : "s", expected);
+                                          firn_plural(count), expected);
     } else {
         group->selected = false;
         group->reason = count == 0 ? "no delete files but vectors"
