@@ -101,8 +101,24 @@ static char *temporary_beside(const char *location, const char *uuid) {
     return firn_format("%.*sfirn-%s.tmp", folder, location, uuid);
 }
 
+/* The temporary name says nothing to whoever named the output. */
+static firn_status name_output(const firn_merge_output *output, firn_status status,
+                               firn_error *error) {
+    size_t length = strlen(output->temporary);
+    if (status == FIRN_OK || error == NULL) return status;
+    if (strncmp(error->message, output->temporary, length) != 0) {
+        return firn_error_wrap(error, status, "%s can't be written", output->location);
+    }
+    char rest[FIRN_ERROR_MESSAGE_SIZE];
+    snprintf(rest, sizeof rest, "%s", error->message + length);
+    snprintf(error->message, sizeof error->message, "%.500s%.500s", output->location, rest);
+    return status;
+}
+
 static firn_status write_bytes(void *context, const void *data, size_t size, firn_error *error) {
-    return firn_storage_write(context, data, size, error);
+    const firn_merge_outputs *outputs = context;
+    const firn_merge_output *output = &outputs->items.items[outputs->items.count - 1];
+    return name_output(output, firn_storage_write(outputs->writer, data, size, error), error);
 }
 
 static firn_status begin(void *context, size_t index, firn_write_to *out, firn_error *error) {
@@ -117,8 +133,10 @@ static firn_status begin(void *context, size_t index, firn_write_to *out, firn_e
     FIRN_TRY(firn_local_path(output->location, &output->path, error));
     output->temporary = temporary_beside(output->path, uuid);
     if (output->temporary == NULL) return firn_fail_memory(error);
-    FIRN_TRY(firn_storage_create(outputs->storage, output->temporary, &outputs->writer, error));
-    *out = (firn_write_to){write_bytes, outputs->writer};
+    FIRN_TRY(name_output(
+        output, firn_storage_create(outputs->storage, output->temporary, &outputs->writer, error),
+        error));
+    *out = (firn_write_to){write_bytes, outputs};
     return FIRN_OK;
 }
 
@@ -148,8 +166,9 @@ static firn_status finish(void *context, size_t index, int64_t rows, int64_t byt
     outputs->writer = NULL;
     output->rows = rows;
     output->bytes = bytes;
-    FIRN_TRY(firn_storage_finish(writer, error));
-    return read_back(outputs, output, error);
+    firn_status status = firn_storage_finish(writer, error);
+    if (status == FIRN_OK) status = read_back(outputs, output, error);
+    return name_output(output, status, error);
 }
 
 firn_parquet_merge_outputs firn_merge_outputs_of(firn_merge_outputs *outputs) {
