@@ -37,10 +37,12 @@ static firn_status check_snapshots(const firn_table *table, firn_error *error) {
     const firn_table_metadata *metadata = table->metadata;
     for (size_t i = 0; i < metadata->snapshot_count; i++) {
         if (metadata->snapshots[i].manifest_list != NULL) continue;
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "table %s: snapshot %lld has no manifest list, which format version 2 "
-                         "needs; write to the table and expire that snapshot first",
-                         table->display_name, (long long)metadata->snapshots[i].snapshot_id);
+        return firn_fail(
+            error, FIRN_UNSUPPORTED,
+            "table %s: snapshot %lld has no manifest list, which format version 2 "
+            "needs; write to the table and expire that snapshot first, by the engine that "
+            "writes it (Spark's expire_snapshots procedure)",
+            table->display_name, (long long)metadata->snapshots[i].snapshot_id);
     }
     return FIRN_OK;
 }

@@ -65,6 +65,8 @@ firn_status firn_verify_row_ids(firn_verifier *verifier, const firn_snapshot *sn
     "restore the file from a copy, or roll the table back to a snapshot that does not name it"
 #define FIRN_VERIFY_WRITER "look for the writer that made it, and rewrite what it wrote"
 
-#define FIRN_VERIFY_EXPIRE "only older snapshots name it so: expire them"
+#define FIRN_VERIFY_EXPIRE                                                                         \
+    "only older snapshots name it so: expire them with the engine that writes the table (Spark's " \
+    "expire_snapshots procedure, PyIceberg's maintenance.expire_snapshots)"
 
 #endif
