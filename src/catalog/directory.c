@@ -9,7 +9,8 @@
 #include "catalog/metadata_file.h"
 
 #define WHAT_TO_DO                                                                                 \
-    "name the table through its catalog (--catalog), or give it one with \"firn catalog register " \
+    "name the table through its catalog (option catalog), or give it one with \"firn catalog "     \
+    "register "                                                                                    \
     "NAME %s\""
 
 /* *same: the table says of itself that it lies in the folder that was opened. */
@@ -118,8 +119,29 @@ static bool has_metadata_ending(const char *path) {
 }
 
 /* The file was named by whoever asked, and may be anything. */
-static firn_status explain_argument(const char *path, firn_status status, firn_error *error) {
+static firn_status explain_argument(firn_storage *storage, const char *path, firn_status status,
+                                    firn_error *error) {
+    char head[sizeof "SQLite format 3"] = "";
+    firn_storage_file *file = NULL;
     if (status != FIRN_CORRUPT || has_metadata_ending(path)) return status;
+    if (firn_storage_open(storage, path, &file, NULL) == FIRN_OK) {
+        const firn_read_at *source = firn_storage_file_source(file);
+        size_t size = source->size < sizeof head - 1 ? (size_t)source->size : sizeof head - 1;
+        if (firn_read_at_exact(source, 0, head, size, NULL) != FIRN_OK) head[0] = '\0';
+        firn_storage_close(file);
+    }
+    if (strncmp(head, "PAR1", 4) == 0) {
+        return firn_fail(error, FIRN_CORRUPT,
+                         "%s is a Parquet file, no table; firn register puts files like it under "
+                         "one, firn parquet inspect shows it",
+                         path);
+    }
+    if (strcmp(head, "SQLite format 3") == 0) {
+        return firn_fail(error, FIRN_CORRUPT,
+                         "%s is an SQLite file, no table; a catalog is named by the option "
+                         "catalog, and a table in it as namespace.table",
+                         path);
+    }
     return firn_error_wrap(error, status, "%s is no table metadata", path);
 }
 
@@ -134,7 +156,7 @@ static firn_status directory_load(void *implementation, firn_table_name name,
     firn_status status = firn_metadata_file_read(catalog->storage, catalog->path, &metadata, error);
     if (status != FIRN_OK) {
         firn_free(location);
-        return explain_argument(catalog->path, status, error);
+        return explain_argument(catalog->storage, catalog->path, status, error);
     }
     *out = (firn_table_pointer){.metadata_location = location, .metadata = metadata};
     return FIRN_OK;
@@ -183,7 +205,7 @@ static firn_status directory_create(void *implementation, firn_table_name name,
     (void)out;
     firn_table_metadata_free(metadata);
     return firn_fail(error, FIRN_UNSUPPORTED,
-                     "tables are made in a catalog (--catalog), not by their path");
+                     "tables are made in a catalog (option catalog), not by their path");
 }
 
 static firn_status directory_register(void *implementation, firn_table_name name,
@@ -191,7 +213,7 @@ static firn_status directory_register(void *implementation, firn_table_name name
     (void)implementation;
     (void)name;
     return firn_fail(error, FIRN_UNSUPPORTED,
-                     "%s can be registered in a catalog (--catalog), not under a path",
+                     "%s can be registered in a catalog (option catalog), not under a path",
                      metadata_location);
 }
 

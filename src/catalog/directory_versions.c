@@ -331,22 +331,32 @@ static firn_status find_by_name(firn_storage *storage, const char *folder, const
     return status;
 }
 
+/* Who names the metadata folder means the table's. */
+static bool is_twice(const char *folder) {
+    static const char twice[] = "/metadata/metadata";
+    size_t length = strlen(folder);
+    return length >= sizeof twice - 1 && strcmp(folder + length - (sizeof twice - 1), twice) == 0;
+}
+
 /* Without a hint: the highest v<N>, else the newest of another catalog's names. */
 static firn_status find_by_listing(firn_storage *storage, const char *folder, scan *seen,
                                    firn_directory_version *out, firn_error *error) {
     if (seen->highest >= 0) return follow(storage, folder, seen->highest, out, error);
     if (seen->other == NULL) {
-        return firn_fail(error, FIRN_NOT_FOUND,
-                         "there is no table: no metadata file (*.metadata.json) in %s; a folder of "
-                         "Parquet files becomes a table by firn register or firn sync",
-                         folder);
+        return firn_fail(
+            error, FIRN_NOT_FOUND,
+            "there is no table: no metadata file (*.metadata.json) in %s; %s", folder,
+            is_twice(folder)
+                ? "name the folder above it"
+                : "a folder of Parquet files becomes a table by firn register or firn sync");
     }
     if (seen->second != NULL) {
-        return firn_fail(error, FIRN_CORRUPT,
-                         "%s and %s in %s have the same version number: which one is current only "
-                         "the table's catalog knows; name the table through it (--catalog), or "
-                         "name the metadata file",
-                         seen->other, seen->second, folder);
+        return firn_fail(
+            error, FIRN_CORRUPT,
+            "%s and %s in %s have the same version number: which one is current only "
+            "the table's catalog knows; name the table through it (option catalog), or "
+            "name the metadata file",
+            seen->other, seen->second, folder);
     }
     *out = (firn_directory_version){.name = seen->other, .number = -1};
     seen->other = NULL;

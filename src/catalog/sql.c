@@ -298,9 +298,10 @@ static firn_status find_name(const firn_sql_connection *connection, char **name,
     size_t count = 0;
     firn_status status = list_names(connection, &names, &count, name, error);
     if (status == FIRN_OK && count > 1) {
-        status = firn_fail(error, FIRN_INVALID,
-                           "%s holds %zu catalogs (%.*s): name one with --catalog-name",
-                           connection->path, count, (int)names.size, (const char *)names.data);
+        status = firn_fail(
+            error, FIRN_INVALID,
+            "%s holds %zu catalogs (%.*s): name the one that is meant (option catalog-name)",
+            connection->path, count, (int)names.size, (const char *)names.data);
     }
     firn_buffer_release(&names);
     return status;

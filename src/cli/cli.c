@@ -69,6 +69,7 @@ static void print_error_document(const char *verb, error_form form, firn_status 
 
 static int fail(const char *verb, error_form form, firn_status status, firn_error *error) {
     if (error->message[0] == '\0') firn_fail(error, status, "%s", firn_status_text(status));
+    firn_error_spell_options(error);
     if (form != ERROR_TEXT) print_error_document(verb, form, status, error);
     firn_print_error_line(error->message);
     return firn_exit_code(status);

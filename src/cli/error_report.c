@@ -1,5 +1,10 @@
 #include "cli/error_report.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/options.h"
+
 #include "cli/exit_code.h"
 
 void firn_report_add_error(firn_section *section, firn_status status, const firn_error *error) {
@@ -15,5 +20,26 @@ void firn_report_add_error(firn_section *section, firn_status status, const firn
     }
     if (error->system_errno != 0) {
         firn_section_add(added, "system_errno", NULL, firn_cell_integer(error->system_errno));
+    }
+}
+
+static bool is_option(const char *word, size_t length) {
+    for (size_t i = 0; i < firn_option_count; i++) {
+        const char *name = firn_option_table[i].name;
+        if (strlen(name) == length && memcmp(name, word, length) == 0) return true;
+    }
+    return false;
+}
+
+void firn_error_spell_options(firn_error *error) {
+    static const char word[] = "option ";
+    char before[FIRN_ERROR_MESSAGE_SIZE];
+    char *at = error->message;
+    while ((at = strstr(at, word)) != NULL) {
+        at += sizeof word - 1;
+        if (!is_option(at, strspn(at, "abcdefghijklmnopqrstuvwxyz-"))) continue;
+        memcpy(before, error->message, sizeof before);
+        size_t offset = (size_t)(at - error->message);
+        snprintf(at, sizeof error->message - offset, "--%s", before + offset);
     }
 }

@@ -184,7 +184,7 @@ firn_status firn_config_fail_unknown(const firn_config *config, const char *wher
         bool none = config->lakes.count == 0;
         firn_fail(error, FIRN_INVALID,
                   "no catalog named \"default\" is configured (configured: %.*s%s%.*s); name one "
-                  "with --catalog, as a configured name or an SQLite file",
+                  "by the option catalog: a configured name or an SQLite file",
                   length, known, none ? "" : "; tables under lakes: ", none ? 0 : lakes_length,
                   tables);
     } else {
@@ -231,12 +231,12 @@ firn_status firn_config_open_catalog(const firn_config *config, const char *cata
     }
     if (strstr(catalog_argument, "://") != NULL) {
         return firn_fail(error, FIRN_UNSUPPORTED,
-                         "--catalog %s: this version of firn opens SQLite files (sqlite:///…) and "
+                         "catalog %s: this version of firn opens SQLite files (sqlite:///…) and "
                          "configured catalogs",
                          catalog_argument);
     }
     if (!firn_config_names_file(catalog_argument)) {
-        return firn_config_fail_unknown(config, "--catalog", catalog_argument, error);
+        return firn_config_fail_unknown(config, "catalog", catalog_argument, error);
     }
     return open_sql(catalog_argument, NULL, NULL, &request, out, error);
 }

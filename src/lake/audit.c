@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "lake/audit_internal.h"
 #include "lake/schema_union.h"
 
@@ -92,7 +93,7 @@ static firn_status tell_unmapped(firn_auditor *auditor, firn_error *error) {
         auditor->out, FIRN_AUDIT_MAPPING, auditor->first_unmapped, true, error,
         "%zu file%s (this is the first one) tell%s columns by their names, and the table's %s "
         "%s: readers find nulls or nothing",
-        auditor->unmapped, auditor->unmapped == 1 ? "" : "s", auditor->unmapped == 1 ? "s" : "",
+        auditor->unmapped, firn_plural(auditor->unmapped), auditor->unmapped == 1 ? "s" : "",
         MAPPING_KEY, auditor->mapping == NULL ? "is not set" : "lacks some of them");
 }
 
@@ -107,7 +108,7 @@ firn_status firn_auditor_run(firn_auditor *auditor, firn_table *table,
         return firn_fail_memory(error);
     }
     firn_status status = open_mappings(auditor, error);
-    FIRN_TRY(firn_error_wrap(error, status, "table %s", table->display_name));
+    FIRN_TRY(firn_table_error_wrap(table, status, error));
     FIRN_TRY(firn_table_live_files(table, table->snapshot, &auditor->files, error));
     FIRN_TRY(open_deletes(auditor, error));
     FIRN_TRY(firn_audit_list_files(auditor, error));

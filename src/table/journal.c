@@ -196,7 +196,7 @@ static firn_status fail_locked(const firn_journal *journal, const firn_table *ta
     content_release(&content);
     return firn_fail(error, FIRN_CONFLICT,
                      "table %s: process %lld is changing it; run this again when it is done, or "
-                     "wait with --lock-timeout",
+                     "wait for it (option lock-timeout)",
                      table->display_name, process);
 }
 

@@ -9,6 +9,16 @@ static const char *display_of(const firn_table *table) {
     return table->display_name;
 }
 
+firn_status firn_table_error_wrap(const firn_table *table, firn_status status, firn_error *error) {
+    static const char word[] = "table ";
+    if (status == FIRN_OK || error == NULL) return status;
+    const char *name = error->message + sizeof word - 1;
+    size_t length = strlen(table->display_name);
+    bool named = strncmp(error->message, word, sizeof word - 1) == 0 &&
+                 strncmp(name, table->display_name, length) == 0 && name[length] == ':';
+    return named ? status : firn_error_wrap(error, status, "table %s", table->display_name);
+}
+
 /** Finds the ref's head; main of a table without snapshots is an empty table. */
 static firn_status pin(firn_table *table, firn_error *error) {
     const firn_snapshot_ref *ref = firn_table_metadata_ref(table->metadata, table->ref);
@@ -58,7 +68,7 @@ firn_status firn_table_reload(firn_table *table, firn_error *error) {
     firn_status status =
         firn_catalog_load(table->catalog, firn_table_own_name(table), &fresh, error);
     if (status != FIRN_OK) {
-        return firn_error_wrap(error, status, "table %s", display_of(table));
+        return firn_table_error_wrap(table, status, error);
     }
     return firn_table_adopt(table, &fresh, error);
 }
@@ -68,7 +78,7 @@ firn_status firn_table_refresh(firn_table *table, firn_error *error) {
     firn_status status =
         firn_catalog_load(table->catalog, firn_table_own_name(table), &fresh, error);
     if (status != FIRN_OK) {
-        return firn_error_wrap(error, status, "table %s", display_of(table));
+        return firn_table_error_wrap(table, status, error);
     }
     if (strcmp(fresh.metadata_location, table->pointer.metadata_location) == 0) {
         firn_table_pointer_release(&fresh);

@@ -30,6 +30,8 @@ firn_status firn_table_reload(firn_table *table, firn_error *error);
 firn_status firn_table_refresh(firn_table *table, firn_error *error);
 /** Takes a state over (after a commit) and pins the ref's head anew. */
 firn_status firn_table_adopt(firn_table *table, firn_table_pointer *pointer, firn_error *error);
+/** Puts "table NAME: " before the message, unless it begins so. */
+firn_status firn_table_error_wrap(const firn_table *table, firn_status status, firn_error *error);
 /** The name by which the catalog knows the table; borrowed. */
 firn_table_name firn_table_own_name(const firn_table *table);
 

@@ -63,7 +63,7 @@ static firn_status expect_outputs(const planner *plan, const firn_rewrite_settin
 firn_status firn_compact_error_wrap(const firn_table *table, const firn_compact_group *group,
                                     firn_status status, firn_error *error) {
     if (group->partition_text == NULL || group->partition_text[0] == '\0') {
-        return firn_error_wrap(error, status, "table %s", table->display_name);
+        return firn_table_error_wrap(table, status, error);
     }
     return firn_error_wrap(error, status, "table %s: partition '%s'", table->display_name,
                            group->partition_text);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "iceberg/partition_spec.h"
 #include "upkeep/compact_internal.h"
 
@@ -99,10 +100,6 @@ static const char *size_text(firn_arena *arena, int64_t bytes) {
     return firn_arena_format(arena, "%" PRId64 " bytes", bytes);
 }
 
-static const char *plural(size_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /** The reason of a group that is not selected, or is for its small files. */
 static const char *judge_sizes(planner *plan, firn_compact_group *group,
                                const candidate_counts *counts, size_t outputs) {
@@ -115,17 +112,16 @@ static const char *judge_sizes(planner *plan, firn_compact_group *group,
     if (fresh == 0) return "compacted already";
     if (fresh < (size_t)plan->options->min_input_files) {
         return firn_arena_format(
-            arena,
-            "%zu file%s below %s (75 %% of the target), fewer than --min-input-files %" PRId64,
-            fresh, plural(fresh), least, plan->options->min_input_files);
+            arena, "%zu file%s below %s (75 %% of the target), fewer than min-input-files %" PRId64,
+            fresh, firn_plural(fresh), least, plan->options->min_input_files);
     }
     if (outputs >= group->file_count) {
         return firn_arena_format(arena, "%zu file%s below %s would not become fewer",
-                                 group->file_count, plural(group->file_count), least);
+                                 group->file_count, firn_plural(group->file_count), least);
     }
     group->selected = true;
     return firn_arena_format(arena, "%zu file%s below %s (75 %% of the target)", fresh,
-                             plural(fresh), least);
+                             firn_plural(fresh), least);
 }
 
 /** Decides on a run of candidates and says why: files, deletes, or disorder must shrink. */
@@ -140,20 +136,20 @@ static firn_status judge(planner *plan, firn_compact_group *group, const candida
         group->selected = false;
         group->reason = "not among the groups that are done again";
     } else if (options->rewrite_all) {
-        group->reason = "every file (--rewrite-all)";
+        group->reason = "every file (rewrite-all)";
     } else if (counts->large > 0) {
         const char *most = size_text(arena, percent_of(target, MOST_PERCENT));
         if (most == NULL) return firn_fail_memory(error);
         group->reason = firn_arena_format(arena, "%zu file%s above %s (180 %% of the target)",
-                                          counts->large, plural(counts->large), most);
+                                          counts->large, firn_plural(counts->large), most);
     } else if (counts->deleted > 0) {
         group->reason = firn_arena_format(
             arena, "%zu file%s with %.0f %% or more of the rows deleted", counts->deleted,
-            plural(counts->deleted), options->delete_ratio_threshold * 100);
+            firn_plural(counts->deleted), options->delete_ratio_threshold * 100);
     } else if (counts->many > 0) {
         group->reason = firn_arena_format(
-            arena, "%zu file%s with %" PRId64 " or more delete files (--delete-file-threshold)",
-            counts->many, plural(counts->many), options->delete_file_threshold);
+            arena, "%zu file%s with %" PRId64 " or more delete files (delete-file-threshold)",
+            counts->many, firn_plural(counts->many), options->delete_file_threshold);
     } else {
         group->selected = false;
         group->reason = judge_sizes(plan, group, counts, outputs);

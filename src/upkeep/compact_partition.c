@@ -36,7 +36,7 @@ static firn_status append_shapes(const planner *plan, const firn_data_file *file
     FIRN_CHECK(firn_variant_shapes(schema, firn_data_source_parquet(source)->schema, key, error));
 out:
     firn_data_source_close(source);
-    return firn_error_wrap(error, status, "table %s", plan->table->display_name);
+    return firn_table_error_wrap(plan->table, status, error);
 }
 
 static firn_status find_partition(planner *plan, firn_map *map, const firn_data_file *file,

@@ -206,7 +206,7 @@ firn_status firn_dangling_deletes_plan_table(firn_table *table,
     firn_status status = make_plan(&work, error);
     if (status != FIRN_OK) {
         firn_dangling_deletes_plan_free(plan);
-        return firn_error_wrap(error, status, "table %s", table->display_name);
+        return firn_table_error_wrap(table, status, error);
     }
     *out = plan;
     return FIRN_OK;

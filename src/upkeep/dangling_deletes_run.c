@@ -74,5 +74,5 @@ firn_status firn_dangling_deletes_run(firn_table *table, const firn_dangling_del
     if (table->metadata == planned) status = attempt(&run, plan, &files, error);
     if (status == FIRN_CONFLICT) status = replan_and_run(&run, error);
     firn_journal_close(run.journal);
-    return firn_error_wrap(error, status, "table %s", table->display_name);
+    return firn_table_error_wrap(table, status, error);
 }

@@ -237,5 +237,5 @@ firn_status firn_rewrite_deletes_run(firn_table *table, const firn_rewrite_delet
     if (table->metadata == planned) status = attempt(&run, &files, error);
     if (status == FIRN_CONFLICT) status = replan_and_run(&run, error);
     firn_journal_close(run.journal);
-    return firn_error_wrap(error, status, "table %s", table->display_name);
+    return firn_table_error_wrap(table, status, error);
 }

@@ -102,12 +102,20 @@ static void test_names_that_may_be_meant(void **state) {
         firn_catalog_load(catalog, (firn_table_name){"lake.raw", "event"}, &none, &f->error),
         FIRN_NOT_FOUND, &f->error,
         "no table lake.raw.event; the nearest one is lake.raw.events; 'firn tables");
+    check_fails(
+        firn_catalog_load(catalog, (firn_table_name){"lake.row", "events"}, &none, &f->error),
+        FIRN_NOT_FOUND, &f->error, "no table lake.row.events; there is lake.raw.events; 'firn");
+    check_fails(firn_catalog_load(catalog, (firn_table_name){"", "events"}, &none, &f->error),
+                FIRN_NOT_FOUND, &f->error, "no table events; there is lake.raw.events; 'firn");
+    check_fails(firn_catalog_load(catalog, (firn_table_name){"lake.raw", "q"}, &none, &f->error),
+                FIRN_NOT_FOUND, &f->error, "no table lake.raw.q; 'firn tables");
     check_fails(firn_catalog_load(catalog, (firn_table_name){"a", "quite.other"}, &none, &f->error),
                 FIRN_NOT_FOUND, &f->error, "no table a.quite.other; 'firn tables");
     firn_catalog_close(catalog);
     catalog = open_catalog(f, "pi", false);
     check_fails(firn_catalog_load(catalog, events, &none, &f->error), FIRN_NOT_FOUND, &f->error,
-                "no table lake.raw.events; the file holds the catalogs: py; 'firn tables");
+                "no table lake.raw.events; no table at all, but the file holds the catalogs: py "
+                "(option catalog-name)");
     firn_catalog_close(catalog);
     firn_table_pointer_release(&first);
 }

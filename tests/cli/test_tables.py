@@ -119,6 +119,10 @@ def register(world):
 def refusals(world):
     world.write("f/metadata/v1.metadata.json", json.dumps(kit.empty_table("f", version=4)))
     world.fails(3, "version", "describe", "f/metadata/v1.metadata.json")
+    table = kit.directory_table(world, "t", properties={"write.format.default": "orc"})
+    for verb in ("rewrite-deletes", "remove-dangling-deletes", "compact"):
+        error = world.fails(3, "property write.format.default is 'orc'", verb, table)
+        kit.equal(error["message"].count("table /"), 1, f"tables named by: {error['message']}")
 
 
 def doctor(world):

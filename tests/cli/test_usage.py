@@ -1,5 +1,6 @@
 """Mistakes on the command line: exit 2, and the nearest known word is named."""
 import json
+import os
 
 import kit
 
@@ -114,12 +115,20 @@ def paths_and_names(world):
     world.fails(1, missing, "catalog", "register", "a.b", "v9.metadata.json", "--catalog", "x.db")
     world.write("some.yaml", "a: b\n")
     world.fails(1, "some.yaml is no table metadata: ", "scan", "./some.yaml")
+    for head, what in ((b"PAR1", "is a Parquet file, no table; firn register puts"), (b"SQLite format 3\0", "is an SQLite file, no table; a catalog is named"),
+                       (b"PA", "is no table metadata"), (b"", "is no table metadata")):
+        with open(os.path.join(world.work, "some.file"), "wb") as file:
+            file.write(head)
+        world.fails(1, "./some.file " + what, "scan", "./some.file")
+        world.fails(1, "./some.file " + what, "catalog", "register", "a.b", "./some.file", "--catalog", "x.db")
+    world.fails(1, "metadata/metadata; name the folder above it", "describe", table + "/metadata")
     world.fails(1, "nowhere", "describe", "./nowhere")
     for path in ("/dev/null", "/dev/null/", "/dev/null/x"):
         world.fails(1, f"there is no table: {path.rstrip('/')} is no folder", "describe", path)
     world.fails(2, 'no catalog named "default" is configured', "describe", "t")
-    world.fails(2, "--catalog lake: neither a configured catalog (configured: none) nor an SQLite file",
+    world.fails(2, "catalog lake: neither a configured catalog (configured: none) nor an SQLite file",
                 "tables", "--catalog", "lake")
+    world.fails(2, "name one by the option --catalog: a configured", "tables")
     world.fails(1, "absent.db", "tables", "--catalog", "absent.db")
     world.fails(1, "absent.db", "tables", "--catalog", "sqlite:///absent.db")
     world.fails(3, "this version of firn opens SQLite files", "tables", "--catalog", "http://x/")
