@@ -1,6 +1,7 @@
 /** What a data file's footer says, and what the manifest says of the file. */
 #include <math.h>
 
+#include "base/plural.h"
 #include "data/data_source.h"
 #include "data/file_columns.h"
 #include "data/plain_value.h"
@@ -149,11 +150,12 @@ firn_status firn_verify_footer(firn_verifier *verifier, const firn_data_file *fi
     out->footers++;
     out->rows += parquet->metadata->num_rows;
     if (parquet->metadata->num_rows != file->record_count) {
-        FIRN_CHECK(
-            firn_verify_add(out, error, FIRN_VERIFY_ERROR, "rows", file->path,
-                            is_data ? firn_ledger_advice_replaced(table) : FIRN_VERIFY_WRITER,
-                            "it has %lld rows, and its manifest counts %lld",
-                            (long long)parquet->metadata->num_rows, (long long)file->record_count));
+        FIRN_CHECK(firn_verify_add(
+            out, error, FIRN_VERIFY_ERROR, "rows", file->path,
+            is_data ? firn_ledger_advice_replaced(table) : FIRN_VERIFY_WRITER,
+            "it has %lld row%s, and its manifest counts %lld",
+            (long long)parquet->metadata->num_rows,
+            firn_plural((uint64_t)parquet->metadata->num_rows), (long long)file->record_count));
     }
     if (is_data && file->format == FIRN_FILE_PARQUET) {
         FIRN_CHECK(check_columns(verifier, parquet, file, out, error));

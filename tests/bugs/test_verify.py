@@ -91,7 +91,7 @@ def sizes_and_rows():
     file = table.data([{"id": 1, "name": "a"}])
     table.snapshot([table.manifest([table.entry({**file, "record_count": 5})])])
     table.save()
-    caught(table, "rows", "it has 1 rows, and its manifest counts 5")
+    caught(table, "rows", "it has 1 row, and its manifest counts 5")
     table = filled()
     path = table.live_entries()[0]["data_file"]["file_path"]
     size = os.path.getsize(path)

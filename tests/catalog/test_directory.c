@@ -205,7 +205,7 @@ static void test_catalog_names(void **state) {
     firn_table_pointer next = {0};
     check_ok(firn_catalog_load(catalog, none, &base, &f->error), &f->error);
     check_fails(set_property(catalog, none, &base, "a", "1", &next, &f->error), FIRN_UNSUPPORTED,
-                &f->error, "--catalog");
+                &f->error, "option catalog");
     firn_table_pointer_release(&base);
     firn_catalog_close(catalog);
 }
@@ -295,7 +295,7 @@ static void test_what_is_not_committed_to(void **state) {
     check_fails(firn_catalog_check_writable(catalog, none, &f->error), FIRN_UNSUPPORTED, &f->error,
                 "00002-a.metadata.json");
     check_fails(firn_catalog_register(catalog, none, "/x", &f->error), FIRN_UNSUPPORTED, &f->error,
-                "--catalog");
+                "option catalog");
     firn_catalog_close(catalog);
 
     char *file = in(f, "v1.metadata.json");

@@ -175,7 +175,7 @@ static void test_bad_units(void **state) {
     check_unit(f, 1, "7_7", 1, 2, 0);
     check_unit(f, 2, "1_2", 1, 2, 1);
     assert_int_equal(f->listing.bad[0].unit, 1);
-    check_bad(f, "daily/tile=7_7", "unit \"7_7\" has 1 rows by the manifest, and no data files");
+    check_bad(f, "daily/tile=7_7", "unit \"7_7\" has 1 row by the manifest, and no data files");
     add(f, "daily/tile=0_0", "1");
     check_ok(list_text(f, "unit,rows\n0_0,1\n3_4,2\n", folders), &f->error);
     check_unit(f, 1, "3_4", 2, 0, 2);

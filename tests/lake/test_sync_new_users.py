@@ -593,7 +593,7 @@ def test_audit_says_what_takes_a_replaced_file_anew():
     lake.run("audit", *base, expect=8).says(anew)
     lake.run("verify", *base, expect=8).says(anew)
     for verb in (["scan", *base], ["compact", *base, "--rewrite-all"]):
-        lake.run(*verb, expect=1).says("1.parquet: the manifest counts 1 rows, the file 5", anew)
+        lake.run(*verb, expect=1).says("1.parquet: the manifest counts 1 row, the file 5", anew)
     os.rename(lake.path("0.parquet"), lake.folder + "/aside")
     for verb in ("audit", "verify"):
         lake.run(verb, *base, expect=8).says("0.parquet", "firn sync TABLE --on-missing delete takes its rows out")

@@ -66,7 +66,7 @@ def test_a_unit_that_partly_left():
         equal(run["changed_units"], [{"unit": "a", "rows": 3, "rows_gone": 2, "rows_now": rows}], "changed units")
     # Other units are held against their counts as ever.
     lake.count(a=3, b=2)
-    lake.stops("unit b was added with 1 rows, the manifest says 2")
+    lake.stops("unit b was added with 1 row, the manifest says 2")
 
 
 def test_a_file_that_is_only_reported_missing():
@@ -159,7 +159,7 @@ def test_units_of_a_ledger_that_was_made_anew():
     lake.has("a/1", "c/1")
     lake.put("d", 1)
     lake.count(a=3, c=1, d=2)
-    lake.stops("unit d: its files have 1 rows, the manifest says 2")
+    lake.stops("unit d: its files have 1 row, the manifest says 2")
 
 
 def lose_ledger(lake):
