@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/plural.h"
 #include "lake/audit_internal.h"
-#include "lake/real_path.h"
+#include "storage/local_links.h"
 
 /** Everything that may apply to a data file, as positions among the live delete files. */
 static firn_status deletes_of(const firn_auditor *auditor, const firn_manifest_entry *entry,
@@ -139,13 +139,13 @@ static firn_status tell_double(firn_auditor *auditor, size_t stays, size_t other
 }
 
 /** What tells the file of an entry from others: where its path leads. Owned by `made` (firn_free), or by others. */
-static firn_status file_key(firn_auditor *auditor, firn_lake_real_paths *paths, size_t index,
+static firn_status file_key(firn_auditor *auditor, firn_local_real_paths *paths, size_t index,
                             const char **out, char **made, firn_error *error) {
     const char *path = entry_at(auditor, index)->file.path;
     const char *key = firn_location_key_within(path);
     *made = key == NULL ? firn_location_key(path) : NULL;
     if (key == NULL) key = *made;
-    *out = key == NULL || key[0] != '/' ? key : firn_lake_real_path(paths, key, false);
+    *out = key == NULL || key[0] != '/' ? key : firn_local_real_path(paths, key, false);
     if (*out == NULL) {
         firn_free(*made);
         return firn_fail_memory(error);
@@ -155,7 +155,7 @@ static firn_status file_key(firn_auditor *auditor, firn_lake_real_paths *paths, 
 }
 
 /** Entries of one file as a chain, the first one in front. */
-static firn_status chain(firn_auditor *auditor, firn_lake_real_paths *paths, firn_map *seen,
+static firn_status chain(firn_auditor *auditor, firn_local_real_paths *paths, firn_map *seen,
                          size_t *last, size_t index, firn_error *error) {
     const char *key = NULL;
     char *made = NULL;
@@ -177,7 +177,7 @@ static firn_status chain(firn_auditor *auditor, firn_lake_real_paths *paths, fir
 static firn_status group(firn_auditor *auditor, firn_error *error) {
     const firn_live_files *files = &auditor->files;
     firn_status status = FIRN_OK;
-    firn_lake_real_paths paths = {.arena = firn_arena_new()};
+    firn_local_real_paths paths = {.arena = firn_arena_new()};
     size_t *last = firn_alloc_array(files->data_count + 1, sizeof *last);
     firn_map *seen = firn_map_new();
     if (last == NULL || seen == NULL || paths.arena == NULL) {

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lake/real_path.h"
 #include "lake/sync_internal.h"
+#include "storage/local_links.h"
 
 typedef struct same_search {
     firn_sync_work *work;
@@ -12,8 +12,8 @@ typedef struct same_search {
     firn_map *linked; /* the same of entries that were added through links */
     const char **resolved; /* of new files; NULL: not on the local disk */
     size_t behind_links;   /* new files that lie behind links */
-    firn_lake_real_paths paths;
-    firn_lake_links links;
+    firn_local_real_paths paths;
+    firn_local_links links;
 } same_search;
 
 static firn_status key_of(same_search *search, const char *location, const char **out,
@@ -32,7 +32,7 @@ static firn_status resolve_files(same_search *search, firn_error *error) {
         const char *key = NULL;
         FIRN_TRY(key_of(search, file->location, &key, error));
         if (key[0] != '/') continue;
-        search->resolved[i] = firn_lake_real_path(&search->paths, key, file->is_regular);
+        search->resolved[i] = firn_local_real_path(&search->paths, key, file->is_regular);
         if (search->resolved[i] == NULL) return firn_fail_memory(error);
         search->behind_links += strcmp(search->resolved[i], key) != 0 ? 1 : 0;
     }
@@ -69,8 +69,8 @@ static firn_status take_entry(same_search *search, const firn_ledger_entry *entr
     bool may_be_link = false;
     FIRN_TRY(key_of(search, entry->location, &key, error));
     if (key[0] != '/') return FIRN_OK;
-    FIRN_TRY(firn_lake_may_be_link(&search->links, key, &may_be_link, error));
-    const char *real = firn_lake_real_path(&search->paths, key, !may_be_link);
+    FIRN_TRY(firn_local_may_be_link(&search->links, key, &may_be_link, error));
+    const char *real = firn_local_real_path(&search->paths, key, !may_be_link);
     if (real == NULL) return firn_fail_memory(error);
     if (strcmp(real, key) == 0) return FIRN_OK;
     const char *location = firn_arena_strdup(search->arena, entry->location);

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "lake/real_path.h"
 #include "lake/sync_internal.h"
+#include "storage/local_links.h"
 #include "table/version_hint.h"
 
 /* A table whose metadata is gone must not be taken for one that isn't there. */
@@ -150,11 +150,11 @@ static size_t folder_length(const char *location) {
 }
 
 /* A file of its own that a link leads to may lie elsewhere than its neighbours. */
-static firn_status check_linked(firn_lake_real_paths *paths, const firn_lake_file *file,
+static firn_status check_linked(firn_local_real_paths *paths, const firn_lake_file *file,
                                 const char *location, const char *resolved, firn_error *error) {
     const char *path = firn_location_local_path(file->location);
     if (file->is_regular || path == NULL || path[0] != '/') return FIRN_OK;
-    const char *real = firn_lake_real_path(paths, path, false);
+    const char *real = firn_local_real_path(paths, path, false);
     if (real == NULL) return firn_fail_memory(error);
     if (real == path) return FIRN_OK;
     return check_apart(location, resolved, real, error);
@@ -168,7 +168,7 @@ static firn_status check_places(firn_sync_work *work, const char *location, cons
     for (size_t i = 0; kind == FIRN_LAKE_PATHS && i < source->location_count; i++) {
         FIRN_TRY(check_apart(location, resolved, source->locations[i], error));
     }
-    firn_lake_real_paths paths = {.arena = work->arena};
+    firn_local_real_paths paths = {.arena = work->arena};
     const char *last_folder = "";
     size_t last_length = 0, last_root = SIZE_MAX;
     for (size_t i = 0; i < work->listing.file_count; i++) {

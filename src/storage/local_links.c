@@ -1,4 +1,4 @@
-#include "lake/real_path.h"
+#include "storage/local_links.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "base/alloc.h"
 
 /* Resolving a folder costs a look at each of its parts; a file in it then costs one. */
-static void resolve_folder(firn_lake_real_paths *paths, const char *path, size_t length) {
+static void resolve_folder(firn_local_real_paths *paths, const char *path, size_t length) {
     if (strncmp(paths->folder, path, length) == 0 && paths->folder[length] == '\0') return;
     memcpy(paths->folder, path, length);
     paths->folder[length] = '\0';
     if (realpath(paths->folder, paths->real) == NULL) paths->folder[0] = '\0';
 }
 
-const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path, bool is_regular) {
+const char *firn_local_real_path(firn_local_real_paths *paths, const char *path, bool is_regular) {
     char real[PATH_MAX];
     size_t length = (size_t)(strrchr(path, '/') - path);
     if (length == 0 || length >= sizeof paths->folder) return path;
@@ -31,7 +31,7 @@ const char *firn_lake_real_path(firn_lake_real_paths *paths, const char *path, b
 /* A folder that was read, with a slash at its end as no file has it: whether it told everything. */
 static char told[] = "";
 
-static firn_status read_entries(firn_lake_links *links, DIR *entries, const char *folder,
+static firn_status read_entries(firn_local_links *links, DIR *entries, const char *folder,
                                 firn_error *error) {
     firn_status status = FIRN_OK;
     for (const struct dirent *entry; status == FIRN_OK && (entry = readdir(entries)) != NULL;) {
@@ -45,7 +45,7 @@ static firn_status read_entries(firn_lake_links *links, DIR *entries, const char
 }
 
 /* `folder` ends with a slash. One that can't be read may be one of links alone. */
-static firn_status read_folder(firn_lake_links *links, const char *folder, firn_error *error) {
+static firn_status read_folder(firn_local_links *links, const char *folder, firn_error *error) {
     DIR *entries = opendir(folder);
     FIRN_TRY(firn_map_set_text(links->maybe, folder, entries == NULL ? NULL : (void *)told, error));
     if (entries == NULL) return FIRN_OK;
@@ -54,8 +54,8 @@ static firn_status read_folder(firn_lake_links *links, const char *folder, firn_
     return status;
 }
 
-firn_status firn_lake_may_be_link(firn_lake_links *links, const char *path, bool *out,
-                                  firn_error *error) {
+firn_status firn_local_may_be_link(firn_local_links *links, const char *path, bool *out,
+                                   firn_error *error) {
     size_t length = (size_t)(strrchr(path, '/') - path) + 1;
     bool known = false;
     firn_slice key = {(const uint8_t *)path, length};
