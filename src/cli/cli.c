@@ -110,7 +110,7 @@ static void add_outcome(const firn_invocation *invocation) {
         message = "problems were found: the report names them";
     } else if (exit_code != FIRN_EXIT_PARTLY) {
         code = "TABLES";
-        message = "tables failed: the report says of each one why";
+        message = "tables or catalogs failed: the report says of each one why";
     }
     firn_section *root = firn_report_root(invocation->report);
     firn_section *section = firn_section_child(root, "error", NULL);

@@ -168,9 +168,9 @@ static firn_status examine_catalogs(firn_invocation *invocation, firn_rows *rows
         if (found.read_status == FIRN_OK)
             found.write_status = try_writing(invocation, name, &found);
         add_examination(invocation->report, rows, &found);
-        if (found.read_status != FIRN_OK && given != NULL) {
-            invocation->exit_code = firn_exit_code(found.read_status);
-        }
+        int code = firn_exit_code(found.read_status);
+        bool same = i == 0 || code == invocation->exit_code;
+        invocation->exit_code = same ? code : FIRN_EXIT_PARTLY;
     }
     return FIRN_OK;
 }

@@ -181,6 +181,7 @@ static firn_status take_source(lake_request *request, const firn_invocation *inv
     if (!found && !request->options.once) found = take_configured(source, lake, texts);
     if (!found) return lacks_source(invocation, request, error);
     const firn_lake_config *rest = request->options.once ? NULL : lake;
+    source->blames_paths = request->options.once;
     source->base = setting(given->base, rest, "source.base");
     source->unit_column = setting(given->unit_column, rest, "source.unit-column");
     source->rows_column = setting(given->rows_column, rest, "source.rows-column");

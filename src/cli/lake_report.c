@@ -155,16 +155,24 @@ static void add_columns(firn_section *root, const firn_sync_result *result) {
 }
 
 static void add_commits(firn_section *root, const firn_sync_result *result) {
-    static const firn_column json[] = {{"snapshot_id", NULL}, {"sequence_number", NULL},
-                                       {"units", NULL},       {"files", NULL},
-                                       {"rows", NULL},        {"bytes", NULL}};
-    static const firn_column text[] = {{NULL, "snapshot"}, {NULL, "sequence number"},
-                                       {NULL, "units"},    {NULL, "files"},
-                                       {NULL, "rows"},     {NULL, "size"}};
-    firn_rows *all = firn_section_rows(root, "commits", "", json, 6, NULL);
+    static const firn_column json[] = {{"snapshot_id", NULL},   {"sequence_number", NULL},
+                                       {"units", NULL},         {"files", NULL},
+                                       {"rows", NULL},          {"bytes", NULL},
+                                       {"files_removed", NULL}, {"rows_removed", NULL}};
+    static const firn_column text[] = {{NULL, "snapshot"},
+                                       {NULL, "sequence number"},
+                                       {NULL, "units"},
+                                       {NULL, "files"},
+                                       {NULL, "rows"},
+                                       {NULL, "size"},
+                                       {NULL, "files taken out"},
+                                       {NULL, "rows taken out"}};
+    firn_rows *all = firn_section_rows(root, "commits", "", json, 8, NULL);
     firn_rows *some = NULL;
     size_t count = result->commits.count;
-    if (count > 0) some = firn_section_rows(root, NULL, "Commits", text, 6, NULL);
+    /* Most runs take nothing out. */
+    size_t columns = result->files_removed > 0 ? 8 : 6;
+    if (count > 0) some = firn_section_rows(root, NULL, "Commits", text, columns, NULL);
     for (size_t i = 0; i < count; i++) {
         const firn_sync_commit *commit = &result->commits.items[i];
         const firn_cell cells[] = {firn_cell_integer(commit->snapshot_id),
@@ -172,7 +180,9 @@ static void add_commits(firn_section *root, const firn_sync_result *result) {
                                    counted(commit->units),
                                    counted(commit->files),
                                    firn_cell_count(commit->rows),
-                                   firn_cell_bytes(commit->bytes)};
+                                   firn_cell_bytes(commit->bytes),
+                                   counted(commit->files_removed),
+                                   firn_cell_count(commit->rows_removed)};
         firn_rows_add(all, cells);
         if (i < LONGEST_LIST) firn_rows_add(some, cells);
     }
@@ -207,6 +217,13 @@ static void add_files(firn_section *root, const firn_sync_result *result, bool p
     firn_section_add(files, "known", shown ? "added before" : NULL, counted(result->files_known));
     firn_section_add(files, "new", shown ? "new" : NULL, counted(result->files_new));
     add_done(files, shown, result->files_added, preview);
+    bool removed = shown && result->files_removed > 0;
+    const char *taken_out = preview ? "to be taken out" : "taken out";
+    firn_section_add(files, "removed", removed && !preview ? taken_out : NULL,
+                     counted(preview ? 0 : result->files_removed));
+    if (removed && preview) {
+        firn_section_add(files, NULL, taken_out, counted(result->files_removed));
+    }
     firn_section_add(files, "rolled_back",
                      shown && rolled_back > 0 ? "undone by a roll-back" : NULL,
                      counted(rolled_back));
@@ -220,6 +237,10 @@ static void add_sums(firn_section *root, const firn_sync_result *result, bool pr
                      firn_cell_count(result->rows_added));
     firn_section_add(root, "rows_expected", any && expected ? "rows by the manifest" : NULL,
                      expected ? firn_cell_count(result->rows_expected) : firn_cell_null());
+    bool removed = result->files_removed > 0;
+    firn_section_add(root, "rows_removed",
+                     removed ? (preview ? "rows to take out" : "rows taken out") : NULL,
+                     firn_cell_count(result->rows_removed));
     firn_section_add(root, "bytes_added", any ? "size" : NULL,
                      firn_cell_bytes(result->bytes_added));
     firn_section_add(root, "partitions", result->partitions > 0 ? "partitions" : NULL,
@@ -343,10 +364,13 @@ static void add_closing(firn_section *root, const firn_sync_result *result, bool
                         firn_status status) {
     firn_section_line(root, "%s", "");
     if (status == FIRN_OK && is_nothing(result)) {
-        bool empty = result->told_apart && result->files_listed == 0 && result->location == NULL;
-        firn_section_line(root, empty ? "The source has no files, and the table is not there: "
-                                        "nothing to do."
-                                      : "Nothing to do.");
+        bool empty = result->told_apart && result->files_listed == 0;
+        const char *text = "Nothing to do.";
+        if (empty) text = "The source has no files: nothing to do.";
+        if (empty && result->location == NULL) {
+            text = "The source has no files, and the table is not there: nothing to do.";
+        }
+        firn_section_line(root, "%s", text);
     } else if (status == FIRN_OK && preview) {
         firn_section_line(root, "Nothing was changed. Add --yes to do it.");
     }

@@ -213,7 +213,8 @@ const firn_verb firn_verb_table[] = {
     {"doctor", "[TABLE]", 0, 1, COMMON | CATALOG,
      "show what this build can do, and check a catalog or a table",
      "Shows the codecs, libraries, catalogs and storage of this build. A catalog (--catalog, else "
-     "the configured ones) is tried: whether it can be read, and whether it could be written. "
+     "the configured ones) is tried: whether it can be read (the exit code, 6 for some of several) "
+     "and whether it could be written. "
      "Changes nothing.",
      firn_command_doctor},
     {"config show", "", 0, 0, COMMON, "show the configuration, and where each value comes from",

@@ -143,8 +143,7 @@ static firn_status collect(firn_lake_collector *collector, const firn_lake_sourc
     bool files = false;
     *complete = true;
     if (source->kind == FIRN_LAKE_PATHS) {
-        FIRN_TRY(firn_lake_collect_paths(collector, source->locations, source->location_count,
-                                         &files, error));
+        FIRN_TRY(firn_lake_collect_paths(collector, source, &files, error));
         *complete = !files;
         return FIRN_OK;
     }

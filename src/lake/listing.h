@@ -29,6 +29,11 @@ typedef struct firn_lake_source {
     /** PATHS: any number; else one: the pattern, the list, the manifest. Relative ones are against the working folder. */
     const char *const *locations;
     size_t location_count;
+    /**
+     * PATHS: one that is neither file nor folder is bad, as a file may be, and the others are listed. Not for whoever takes what is not listed for gone: a folder that is
+     * not there may be one that is not mounted.
+     */
+    bool blames_paths;
     /** What relative locations in lists, manifests and `unit_folder` are relative to; NULL: the working folder. */
     const char *base;
     /* MANIFEST only. Rows of one unit may be many: their row counts add up. */

@@ -134,8 +134,8 @@ firn_status firn_lake_add_name(firn_lake_collector *collector, const char *name,
 /** Looks at all names, notes the bad ones, and gives the others the root that they share. */
 firn_status firn_lake_look_at_names(firn_lake_collector *collector, firn_error *error);
 /** Files and folders. `files` says whether any was a file. */
-firn_status firn_lake_collect_paths(firn_lake_collector *collector, const char *const *locations,
-                                    size_t count, bool *files, firn_error *error);
+firn_status firn_lake_collect_paths(firn_lake_collector *collector, const firn_lake_source *source,
+                                    bool *files, firn_error *error);
 /** The names that a list holds; "-": standard input. */
 firn_status firn_lake_collect_list(firn_lake_collector *collector, const char *list,
                                    const char *base, firn_error *error);

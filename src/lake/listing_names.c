@@ -163,6 +163,7 @@ out:
 /* What was named is a file, or perhaps a folder: object stores, and the memory's, have none but what their files' names say. */
 typedef struct path_look {
     firn_lake_collector *collector;
+    bool blames;
     const char **locations;
     bool *is_file;
     size_t count;
@@ -200,6 +201,18 @@ static firn_status explain_path(const char *location, firn_status status, firn_e
                            "folder");
 }
 
+static firn_status fail_path(const path_look *look, const char *location, firn_status status,
+                             firn_error *failure, firn_error *error) {
+    bool fault = status == FIRN_NOT_FOUND || status == FIRN_INVALID;
+    (void)explain_path(location, status, failure);
+    if (fault && look->blames) {
+        return firn_lake_add_bad(look->collector, location, FIRN_LAKE_NO_UNIT, failure->message,
+                                 error);
+    }
+    if (error != NULL) *error = *failure;
+    return status;
+}
+
 static firn_status list_path(void *context, size_t i, firn_error *error) {
     path_look *look = context;
     if (look->is_file[i]) return FIRN_OK;
@@ -216,21 +229,21 @@ static firn_status list_path(void *context, size_t i, firn_error *error) {
     if (status == FIRN_OK) {
         return firn_fail(error, FIRN_IO, "%s changed while it was looked at", look->locations[i]);
     }
-    if (error != NULL) *error = named;
-    return explain_path(look->locations[i], status, error);
+    return fail_path(look, look->locations[i], status, &named, error);
 }
 
-firn_status firn_lake_collect_paths(firn_lake_collector *collector, const char *const *locations,
-                                    size_t count, bool *files, firn_error *error) {
+firn_status firn_lake_collect_paths(firn_lake_collector *collector, const firn_lake_source *source,
+                                    bool *files, firn_error *error) {
     firn_buffer location = firn_buffer_with_maximum(SIZE_MAX);
-    path_look look = {.collector = collector, .count = count};
+    size_t count = source->location_count;
+    path_look look = {.collector = collector, .blames = source->blames_paths, .count = count};
     firn_status status = FIRN_OK;
     if (count == 0) return firn_fail(error, FIRN_INVALID, "no file or folder is named");
     look.locations = firn_arena_alloc(collector->arena, count, sizeof *look.locations);
     look.is_file = firn_arena_alloc(collector->arena, count, sizeof *look.is_file);
     if (look.locations == NULL || look.is_file == NULL) return firn_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        FIRN_CHECK(firn_lake_location(locations[i], NULL, &location, error));
+        FIRN_CHECK(firn_lake_location(source->locations[i], NULL, &location, error));
         look.locations[i] = firn_arena_strdup(collector->arena, (const char *)location.data);
         if (look.locations[i] == NULL) FIRN_CHECK(firn_fail_memory(error));
     }

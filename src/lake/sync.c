@@ -99,15 +99,28 @@ static void keep_rebuilt_ledger(firn_sync_work *work, firn_status status) {
     }
 }
 
+/* An empty list may be all that is new; a folder or pattern without any file is more likely a slip. */
+static void warn_of_nothing(const firn_sync_work *work) {
+    const firn_lake_source *source = &work->options->source;
+    bool listed = source->kind == FIRN_LAKE_LIST || source->kind == FIRN_LAKE_MANIFEST;
+    if (work->listing.file_count > 0 || work->listing.bad_count > 0) return;
+    if (work->table == NULL) {
+        firn_sync_warn(work, "the source has no files, and the table is not there");
+    } else if (!listed) {
+        bool pattern = source->kind == FIRN_LAKE_GLOB;
+        bool more = source->location_count > 1;
+        firn_sync_warn(work, "there is no Parquet file %s %s%s", pattern ? "that matches" : "in",
+                       source->locations[0], more ? " and the others that are named" : "");
+    }
+}
+
 static firn_status run(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_lake_layout_new(work->options->rules, work->options->rule_count, &work->layout,
                                   error));
     FIRN_TRY(firn_sync_list(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
     if (work->table != NULL) firn_sync_tell_wishes(work);
-    if (work->table == NULL && work->listing.file_count == 0) {
-        firn_sync_warn(work, "the source has no files, and the table is not there");
-    }
+    warn_of_nothing(work);
     FIRN_TRY(firn_sync_load_ledger(work, error));
     if (work->ledger != NULL) {
         work->result->files_rolled_back = firn_ledger_rolled_back(work->ledger);

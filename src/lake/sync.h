@@ -79,6 +79,8 @@ typedef struct firn_sync_commit {
     int64_t snapshot_id, sequence_number;
     size_t units, files;
     int64_t rows, bytes;
+    size_t files_removed;
+    int64_t rows_removed;
 } firn_sync_commit;
 
 /** How a run came by its ledger. */
@@ -102,6 +104,9 @@ typedef struct firn_sync_result {
     int64_t rows_added, rows_expected /* by the manifest; -1: unknown */, bytes_added;
     size_t proved_by_footer, proved_by_column, asserted;
     size_t partitions;
+    /** Data files that were replaced or missing and were taken out (a preview: would be), and the rows that they record. */
+    size_t files_removed;
+    int64_t rows_removed;
     size_t stale_position_deletes; /**< delete files that may name files that were overwritten */
     size_t ledger_segments, ledger_entries;
     firn_sync_ledger ledger_made; /**< or would be */

@@ -135,8 +135,10 @@ typedef struct policy_run {
     firn_arena *arena, *scratch;
     json_t *properties;
     firn_summary_item summary;
-    int64_t rows, bytes;
+    int64_t rows, bytes; /* that are added */
     size_t files;
+    int64_t rows_removed;
+    size_t files_removed;
 } policy_run;
 
 static firn_status index_file(policy_run *run, const char *location, firn_live_file *file,
@@ -186,6 +188,8 @@ static firn_status remove_by_key(policy_run *run, const firn_ledger_entry *entry
                          "firn audit --fix repairs that",
                          table, entry->location);
     }
+    run->files_removed++;
+    run->rows_removed += file->entry.file.record_count;
     FIRN_TRY(firn_vector_push(&run->removed, error, file));
     return vector == NULL ? FIRN_OK : firn_vector_push(&run->removed, error, vector);
 }
@@ -320,7 +324,9 @@ static firn_status commit(policy_run *run, firn_error *error) {
                              .sequence_number = result.sequence_number,
                              .files = run->files,
                              .rows = run->rows,
-                             .bytes = run->bytes};
+                             .bytes = run->bytes,
+                             .files_removed = run->files_removed,
+                             .rows_removed = run->rows_removed};
     return firn_sync_note_commit(work, &done, error);
 }
 
@@ -330,6 +336,8 @@ static firn_status act(policy_run *run, firn_error *error) {
     FIRN_TRY(index_live(run, error));
     FIRN_TRY(choose_removed(run, error));
     count_stale_deletes(run);
+    work->result->files_removed = run->files_removed;
+    work->result->rows_removed = run->rows_removed;
     if (!run->acts || run->removed.count == 0) return FIRN_OK;
     return commit(run, error);
 }

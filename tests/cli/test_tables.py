@@ -149,9 +149,12 @@ def doctor(world):
     kit.equal(world.json("doctor")["checks"], [], "checks without a catalog")
     world.write("firn.yaml", "catalogs:\n  default:\n    uri: sqlite:///c.db\n  other:\n    type: rest\n"
                 "    uri: http://h\n")
-    checks = {row["name"]: row for row in world.json("doctor")["checks"]}
-    kit.equal(checks["default"]["readable"], True, "default")
+    found = world.json("doctor", expect=6)
+    checks = {row["name"]: row for row in found["checks"]}
+    kit.equal((checks["default"]["readable"], found["error"]["code"]), (True, "PARTLY"), "default, code")
     kit.contains(checks["other"]["problem"], "type rest", "problem")
+    world.write("firn.yaml", "catalogs:\n  default:\n    uri: sqlite:///none.db\n")
+    kit.equal(world.json("doctor", expect=1)["checks"][0]["readable"], False, "a configured catalog that is not there")
 
 
 kit.main(describe, lists, missing_files_are_named, expired_parents, nothing_to_compact, register,

@@ -183,7 +183,7 @@ def two_ends(world):
     with open(world.path("version-hint.text"), "w", encoding="utf-8") as file:
         file.write("00005-some")
     world.check_unsafe(os.path.basename(other), os.path.basename(world.current), "made from the same file", "5 rows", "last updated 20",
-                       "1 rows", "version-hint.text, which proves nothing, says 00005-some", str(document["current-snapshot-id"]), "firn catalog register NAME FILE")
+                       "1 row,", "version-hint.text, which proves nothing, says 00005-some", str(document["current-snapshot-id"]), "firn catalog register NAME FILE")
     world.firn("catalog", "register", "ns.t", world.current, "--catalog", world.found, "--yes")
     world.check_rows()
 

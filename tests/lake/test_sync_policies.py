@@ -327,7 +327,12 @@ def test_a_preview_says_what_would_be_done():
         run = lake.sync(lake.source, *policies, *preview)
         equal([f["done"] for f in run["replaced"] + run["missing"]], [would + "overwritten", would + "deleted"], "what is done")
         equal((run["rows_added"], run["bytes_added"]), (201, os.path.getsize(lake.path("1.parquet"))), "rows and bytes")
+        equal((run["files"]["removed"], run["rows_removed"]), (0 if preview else 2, 2), "files and rows taken out")
     equal([commit["rows"] for commit in run["commits"]], [201], "rows of commits")
+    equal([(commit["files_removed"], commit["rows_removed"]) for commit in run["commits"]], [(2, 2)], "files and rows that commits take out")
+    os.remove(lake.path("2.parquet"))
+    for act, words in ((["--dry-run"], ["to be taken out", "rows to take out"]), (["--yes"], ["taken out", "rows taken out"])):
+        lake.run("sync", lake.name, "--catalog", lake.database, lake.source, "--on-missing", "delete", *act).says(*words)
 
 
 def test_a_source_without_files_and_no_table():

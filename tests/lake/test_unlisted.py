@@ -55,6 +55,36 @@ def bad(run):
     return [(f["unit"], os.path.basename(f["file"]), f["done"]) for f in run["bad"]]
 
 
+def test_paths_that_are_not_there():
+    """`register` names all of them in one report; `sync`, which takes what is gone from its source for gone, stops at the first."""
+    lake = Sources()
+    good, gone, other = (lake.path(name) for name in ("u=a/1.parquet", "u=a/8.parquet", "u=z"))
+    options = ["--partition", "u: -"]
+    run = lake.refused("register", good, gone, other, *options, words=[gone + ": No such file", other, "--skip-bad"])
+    equal(sorted(f["file"] for f in run["bad"]), sorted([gone, other]), "bad files")
+    check(lake.pointer() is None, "a table was made")
+    run = lake.register(good, gone, other, "--skip-bad", *options, expect=6)
+    equal((run["files"]["added"], sorted((f["file"], f["done"]) for f in run["bad"])), (1, [(gone, "left out"), (other, "left out")]), "added, left out")
+    lake.has("a/1")
+    lake.refused("sync", lake.path("u=a"), other, "--skip-bad", "--on-missing", "delete", code=1, words=[other + ": No such file"])
+    lake.has("a/1")
+
+
+def test_sources_without_files():
+    """On a table that is there a folder or pattern that has none is told; a list may be empty."""
+    lake = Sources()
+    lake.sync(lake.path("u=a"), "--partition", "u: -")
+    os.mkdir(os.path.join(lake.folder, "none"))
+    for source, words in (([os.path.join(lake.folder, "none")], "no Parquet file in"), (["--glob", lake.path("v=*/*.parquet")], "no Parquet file that matches")):
+        for verb in ("register", "sync"):
+            run = getattr(lake, verb)(*source)
+            equal((run["files"]["listed"], run["commits"], len(run["warnings"])), (0, [], 1), "listed, commits, warnings")
+            check(words in str(run["warnings"]) and source[-1] in str(run["warnings"]), run["warnings"])
+            lake.run(verb, lake.name, "--catalog", lake.database, *source, "--yes").says("The source has no files: nothing to do.", words)
+    equal(lake.register(*lake.list())["warnings"], [], "warnings of an empty list")
+    lake.has("a/1", "a/2")
+
+
 def twice(lake, source, wanted, *files, verb="sync"):
     """By default nothing is added and all is named (3); --skip-bad adds the rest (6), and does so again."""
     run = lake.refused(verb, *source, words=["--skip-bad"])
