@@ -99,6 +99,19 @@ static void keep_rebuilt_ledger(firn_sync_work *work, firn_status status) {
     }
 }
 
+/* What single files don't name nobody looks for: the policy would never do anything. */
+static firn_status check_missing_policy(const firn_sync_work *work, firn_error *error) {
+    const firn_sync_options *options = work->options;
+    bool idle = options->source.kind == FIRN_LAKE_PATHS && !work->listing.complete;
+    if (options->once || !idle || options->on_missing == FIRN_LAKE_ERROR) return FIRN_OK;
+    return firn_fail(
+        error, FIRN_INVALID,
+        "table %s: single files are named, beside which nothing is missed, so that "
+        "--on-missing (on-missing in firn.yaml) could do nothing: name their folder, "
+        "a pattern (--glob) or the whole list as a file (--from FILE), or leave it out",
+        work->display_name);
+}
+
 /* An empty list may be all that is new; a folder or pattern without any file is more likely a slip. */
 static void warn_of_nothing(const firn_sync_work *work) {
     const firn_lake_source *source = &work->options->source;
@@ -118,6 +131,7 @@ static firn_status run(firn_sync_work *work, firn_error *error) {
     FIRN_TRY(firn_lake_layout_new(work->options->rules, work->options->rule_count, &work->layout,
                                   error));
     FIRN_TRY(firn_sync_list(work, error));
+    FIRN_TRY(check_missing_policy(work, error));
     FIRN_TRY(firn_sync_open_table(work, error));
     if (work->table != NULL) firn_sync_tell_wishes(work);
     warn_of_nothing(work);

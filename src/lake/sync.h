@@ -122,7 +122,7 @@ typedef struct firn_sync_result {
 
 /**
  * One run. `acts` false: looks at everything and changes nothing; it fails where a run would. Release `out` also after a failure: it says how far the run came.
- * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, a location that won't do, something that was asked for of a new table and that the one which is there never had (what was changed since is a warning). UNSAFE:
+ * BLOCKED: bad files without skip_bad, rows that differ from the manifest's counts, partitions that can't be proved (nothing of that batch is committed, batches before it stay); replaced or missing files by policy; files to register that are live already. INVALID: a rule that can't be read, single files with a policy for missing ones, a location that won't do, something that was asked for of a new table and that the one which is there never had (what was changed since is a warning). UNSAFE:
  * the ledger is lost, or so much of the source is gone that it is more likely not there at all. CONFLICT, COMMIT_UNKNOWN as for any commit.
  */
 firn_status firn_sync_run(firn_catalog *catalog, firn_storage *storage, firn_table_name name,

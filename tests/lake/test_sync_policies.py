@@ -55,6 +55,16 @@ def test_standard_input_misses_nothing():
     equal(lake.sync("--from", listing, "--on-missing", "delete").names("missing"), ["0.parquet"], "missing files by a list")
 
 
+def test_single_files_miss_nothing():
+    lake = lake_of(3)
+    one = lake.path("1.parquet")
+    for policy in ("delete", "report"):
+        for sources in ([one], [lake.source, one]):
+            lake.refused("sync", *sources, "--on-missing", policy, code=2, words=["single files are named", "--from FILE"])
+    lake.sync(one, "--on-missing", "error")
+    lake.register(one)
+
+
 def test_a_file_that_is_live_twice_is_not_taken_out_once():
     """PyIceberg's add_files can add a file twice; deleting one of the entries would leave rows of a file that is gone."""
     lake = lake_of(2)
