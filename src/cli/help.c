@@ -87,7 +87,7 @@ static firn_status append_general(firn_buffer *out, firn_error *error) {
         out,
         "\nOptions stand before or after the verb, as --option value or "
         "--option=value.\nSizes are in bytes, or have KB, MB, GB or "
-        "TB behind them (units of 1024).\n\"firn help VERB\" says more; so "
+        "TB behind them (KiB … too), in\nunits of 1024.\n\"firn help VERB\" says more; so "
         "does the manual page firn(1).\n",
         error);
 }

@@ -48,6 +48,31 @@ def help_and_manual_agree(world):
     section = text.split(".SH OPTIONS\n")[1].split(".SH ")[0]
     described = re.findall(r"^\.TP\n\.B[A-Z]* .*?--([a-z-]+)", section, re.M)
     kit.equal(sorted(described), options, "options of the manual page")
+    heads = re.findall(r"^\.SS (.*)$", section, re.M)
+    kit.equal(sorted(heads), sorted(set(heads)), "sections of options")
+
+
+def plain(text):
+    """What a part of the manual page says, without its requests."""
+    text = re.sub(r"\\f[A-Z]|\\~|\"", lambda match: " " if match.group(0) == "\\~" else "", text)
+    text = re.sub(r"^\.[A-Z]+ *", "", text, flags=re.M)
+    return " ".join(text.split())
+
+
+def options_say_the_same(world):
+    """Values, and what holds without an option, are the same in help and manual page."""
+    section = manual().split(".SH OPTIONS\n")[1].split(".SH ")[0]
+    texts = {re.search(r"--([a-z-]+)", part).group(1): plain(part) for part in re.split(r"^\.TP\n", section, flags=re.M)[1:]}
+    compared = 0
+    for verb in verbs_of_help(world):
+        for option in world.json("help", *verb.split())["options"]:
+            name, text = option["name"][2:], texts[option["name"][2:]]
+            if option["value"] is not None:
+                kit.check(option["value"].replace("\u2026", "...") in text, f"--{name} {option['value']} in: {text}")
+            for otherwise in re.findall(r"without it (\d[\w.]*)", option["help"]):
+                compared += 1
+                kit.check(re.search(rf"[Ww]ithout it {otherwise}\b|else {otherwise}\b", text), f"--{name} without it {otherwise}: {text}")
+    kit.check(compared > 10, f"few defaults: {compared}")
 
 
 def manual_page_is_clean(world):
@@ -158,5 +183,5 @@ def help_as_json(world):
     world.fails(2, "the nearest one is compact", "help", "compct")
 
 
-kit.main(help_and_manual_agree, manual_page_is_clean, bash_completion, zsh_completion,
+kit.main(help_and_manual_agree, options_say_the_same, manual_page_is_clean, bash_completion, zsh_completion,
          help_in_every_form, help_speaks_of_its_verb, help_of_a_family, help_as_json)
