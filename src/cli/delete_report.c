@@ -39,9 +39,9 @@ static void add_json_groups(firn_section *section, const firn_rewrite_deletes_pl
 }
 
 static void add_selected(firn_section *section, const firn_rewrite_deletes_plan *plan) {
-    static const firn_column columns[] = {{NULL, "partition"},    {NULL, "data files reached"},
-                                          {NULL, "delete files"}, {NULL, "into"},
-                                          {NULL, "deleted rows"}, {NULL, "why"}};
+    static const firn_column columns[] = {
+        {NULL, "partition"}, {NULL, "data files reached"}, {NULL, "position delete files"},
+        {NULL, "into"},      {NULL, "deleted rows"},       {NULL, "why"}};
     firn_report *report = firn_section_report(section);
     firn_rows *rows = firn_section_rows(section, NULL, "Partitions to rewrite", columns, 6, "none");
     for (size_t i = 0; i < plan->group_count; i++) {
