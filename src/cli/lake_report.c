@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/error_report.h"
 #include "report/format.h"
@@ -360,6 +361,22 @@ static bool is_nothing(const firn_sync_result *result) {
            result->ledger_made == FIRN_SYNC_LEDGER_KEPT;
 }
 
+static bool has_planned(const firn_sync_finding *findings, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *done = findings[i].done;
+        if (done != NULL && strncmp(done, "would be", strlen("would be")) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a run with --yes would change anything: what is left out or only reported is shown, and that is all. */
+static bool would_change(const firn_sync_result *result) {
+    return result->files_added > 0 || result->creates || result->evolves ||
+           result->ledger_made != FIRN_SYNC_LEDGER_KEPT ||
+           has_planned(result->replaced.items, result->replaced.count) ||
+           has_planned(result->missing.items, result->missing.count);
+}
+
 static void add_closing(firn_section *root, const firn_sync_result *result, bool preview,
                         firn_status status) {
     firn_section_line(root, "%s", "");
@@ -372,7 +389,9 @@ static void add_closing(firn_section *root, const firn_sync_result *result, bool
         }
         firn_section_line(root, "%s", text);
     } else if (status == FIRN_OK && preview) {
-        firn_section_line(root, "Nothing was changed. Add --yes to do it.");
+        firn_section_line(root, would_change(result)
+                                    ? "Nothing was changed. Add --yes to do it."
+                                    : "Nothing was changed, and nothing would be with --yes.");
     }
     if (result->metadata_location != NULL) {
         firn_section_line(root, "%s", result->metadata_location);

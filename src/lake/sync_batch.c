@@ -22,8 +22,9 @@ firn_status firn_sync_refuse_for(const firn_sync_work *work, const char *locatio
     size_t all = work->result->bad.count; /* those of later batches, too: the report names them */
     bool named = strstr(reason, location) != NULL;
     return firn_fail(error, FIRN_BLOCKED,
-                     "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves them out)",
-                     all, firn_plural(all), named ? "" : location, named ? "" : ": ", reason);
+                     "%zu file%s can't be added, the first: %s%s%s (--skip-bad leaves %s out)", all,
+                     firn_plural(all), named ? "" : location, named ? "" : ": ", reason,
+                     all == 1 ? "it" : "them");
 }
 
 static firn_status refuse_bad(const firn_sync_work *work, size_t first, size_t count,
