@@ -32,15 +32,30 @@ static firn_status collect_names(binder *bind, const firn_type *type, const char
     return FIRN_OK;
 }
 
+#define SHOWN_COLUMNS 8
+
+static firn_status name_some(binder *bind, const name_vector *names, firn_status status) {
+    const char *text = "";
+    for (size_t i = 0; i < names->count && i < SHOWN_COLUMNS; i++) {
+        text =
+            firn_arena_format(bind->arena, "%s%s%.80s", text, i == 0 ? "" : ", ", names->items[i]);
+        if (text == NULL) return firn_fail_memory(bind->error);
+    }
+    if (names->count == 0) return status;
+    return firn_error_hint(bind->error, status, "there %s: %s%s", names->count == 1 ? "is" : "are",
+                           text, names->count > SHOWN_COLUMNS ? " …" : "");
+}
+
 static firn_status unknown_column(binder *bind, const firn_parsed_filter *parsed) {
     name_vector names = {0};
     firn_status status = collect_names(bind, &bind->schema->root, "", &names);
     if (status == FIRN_OK) {
         const char *nearest = firn_nearest(parsed->column, names.items, names.count);
-        status = firn_fail(bind->error, FIRN_INVALID, FIRN_FILTER_AT "there is no column %s%s%s",
-                           parsed->position, parsed->column,
-                           nearest == NULL ? "" : "; the nearest one is ",
-                           nearest == NULL ? "" : nearest);
+        status = firn_fail(bind->error, FIRN_INVALID, FIRN_FILTER_AT "there is no column %s",
+                           parsed->position, parsed->column);
+        status = nearest != NULL
+                     ? firn_error_hint(bind->error, status, "the nearest one is %s", nearest)
+                     : name_some(bind, &names, status);
     }
     firn_vector_release(&names);
     return status;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "catalog/near_names.h"
 #include "lake/sync_internal.h"
 #include "storage/local_links.h"
 #include "table/version_hint.h"
@@ -95,6 +96,21 @@ firn_status firn_sync_open_table(firn_sync_work *work, firn_error *error) {
 }
 /* --- a new one --------------------------------------------------------------------------------- */
 
+static firn_status fail_nowhere(const firn_sync_work *work, firn_error *error) {
+    char note[FIRN_NEAREST_NOTE_SIZE];
+    firn_near_names names = {0};
+    firn_status status = firn_catalog_list(work->catalog, firn_near_names_add, &names, error);
+    if (status == FIRN_OK) {
+        status =
+            firn_fail(error, FIRN_INVALID,
+                      "table %s does not exist, and the catalog has no warehouse to make it "
+                      "in; say with --location where its metadata is to go%s",
+                      work->display_name, firn_near_names_note(&names, work->display_name, note));
+    }
+    firn_near_names_release(&names);
+    return status;
+}
+
 /* <warehouse>/<namespace levels as folders>/<table>, as PyIceberg has it. */
 static firn_status default_location(firn_sync_work *work, char **out, firn_error *error) {
     const char *warehouse = work->warehouse;
@@ -107,12 +123,7 @@ static firn_status default_location(firn_sync_work *work, char **out, firn_error
                          "new one",
                          absent, work->display_name);
     }
-    if (warehouse == NULL) {
-        return firn_fail(error, FIRN_INVALID,
-                         "table %s does not exist, and the catalog has no warehouse to make it in; "
-                         "say with --location where its metadata is to go",
-                         work->display_name);
-    }
+    if (warehouse == NULL) return fail_nowhere(work, error);
     bool has_namespace = work->name.namespace_name[0] != '\0';
     size_t length = strlen(warehouse);
     while (length > 1 && warehouse[length - 1] == '/') length--;

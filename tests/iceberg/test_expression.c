@@ -255,6 +255,7 @@ static void test_errors(void **state) {
         {"\"text = 'a'", "at character 1: a quoted name has no end"},
         {"\"\" = 5", "expected a name"},
         {"5", "expected a comparison"},
+        {"whatever = 5", "at character 1: there is no column whatever; there are: "},
         {"logn = 5", "at character 1: there is no column logn; the nearest one is long"},
         {"int = 5 and place.lta > 1", "at character 13: there is no column place.lta; the nearest "
                                       "one is place.lat"},
