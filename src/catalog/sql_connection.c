@@ -37,6 +37,14 @@ int firn_sql_let_cancel(firn_sql_connection *connection, bool allowed) {
     return sqlite3_busy_handler(connection->handle, wait_for_lock, context);
 }
 
+/* SQLite's own text does not say why. */
+static firn_status fail_opening(const firn_sql_connection *connection, const char *text,
+                                firn_error *error) {
+    int reason = connection->handle == NULL ? 0 : sqlite3_system_errno(connection->handle);
+    if (reason == 0) return firn_fail(error, FIRN_IO, "%s: %s", connection->path, text);
+    return firn_fail_errno(error, FIRN_IO, reason, "%s can't be opened", connection->path);
+}
+
 static firn_status fail(const firn_sql_connection *connection, int code, firn_error *error) {
     const char *text =
         connection->handle == NULL ? sqlite3_errstr(code) : sqlite3_errmsg(connection->handle);
@@ -54,6 +62,7 @@ static firn_status fail(const firn_sql_connection *connection, int code, firn_er
     case SQLITE_CORRUPT: return firn_fail(error, FIRN_CORRUPT, "%s: %s", path, text);
     case SQLITE_CONSTRAINT: return firn_fail(error, FIRN_EXISTS, "%s: %s", path, text);
     case SQLITE_READONLY: return firn_fail(error, FIRN_IO, "%s can't be written: %s", path, text);
+    case SQLITE_CANTOPEN: return fail_opening(connection, text, error);
     default: return firn_fail(error, FIRN_IO, "%s: SQLite error %d: %s", path, code, text);
     }
 }

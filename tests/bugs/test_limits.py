@@ -269,9 +269,12 @@ def read_only_folders():
     state = os.path.join(folder, "state")
     os.mkdir(state)
 
-    def run(table, *verb, state=state):
-        return subprocess.run([program, verb[0], *table.arguments, *verb[1:]], capture_output=True, text=True, check=False,
+    def start(*words, state=state):
+        return subprocess.run([program, *words], capture_output=True, text=True, check=False,
                               env={**os.environ, "FIRN_STATE_DIR": state, "HOME": folder}, **nobody)
+
+    def run(table, *verb, state=state):
+        return start(verb[0], *table.arguments, *verb[1:], state=state)
 
     def lay(locked):
         """A table that the other user owns but for what is locked."""
@@ -305,6 +308,11 @@ def read_only_folders():
         done = run(table, "compact", "--yes")
         check(done.returncode == 1 and "must be writable by this user" in done.stderr, f"catalog: exit {done.returncode}: {done.stderr}")
         os.chmod(table.folder, 0o755)
+        unreadable = os.path.join(table.folder, "unreadable.db")
+        with open(unreadable, "wb"):
+            os.chmod(unreadable, 0)
+        done = start("tables", "--catalog", unreadable)
+        check(done.returncode == 1 and "unreadable.db can't be opened: Permission denied" in done.stderr, f"catalog: exit {done.returncode}: {done.stderr}")
         os.chmod(state, 0o555)
         done = run(table, "compact", "--yes", state=os.path.join(state, "below"))
         check(done.returncode == 1 and "FIRN_STATE_DIR" in done.stderr, f"state: exit {done.returncode}: {done.stderr}")
