@@ -65,11 +65,11 @@ static firn_status check_rows(firn_auditor *auditor, const firn_lake_footer *foo
     *same = rows == file->record_count && footer->file->size == file->file_size_in_bytes;
     if (*same) return FIRN_OK;
     return firn_audit_add(auditor->out, FIRN_AUDIT_ROWS, file->path, false, error,
-                          "has %lld row%s in %lld bytes, and the table records %lld in %lld: the "
+                          "has %lld row%s in %lld byte%s, and the table records %lld in %lld: the "
                           "file was replaced, or its writer miscounted; %s",
                           (long long)rows, firn_plural((uint64_t)rows),
-                          (long long)footer->file->size, (long long)file->record_count,
-                          (long long)file->file_size_in_bytes,
+                          (long long)footer->file->size, firn_plural((uint64_t)footer->file->size),
+                          (long long)file->record_count, (long long)file->file_size_in_bytes,
                           firn_ledger_advice_replaced(auditor->table->metadata));
 }
 

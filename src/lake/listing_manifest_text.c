@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/plural.h"
 #include "lake/listing_internal.h"
 
 #define LONGEST_FIELD ((size_t)1 << 20)
@@ -93,8 +94,8 @@ static firn_status end_record(csv_reader *csv, firn_error *error) {
         FIRN_TRY(end_header(csv, error));
     } else {
         if (count != csv->field_count) {
-            return firn_fail(error, FIRN_INVALID, "row %zu has %zu fields, and the header %zu",
-                             csv->manifest->row + 1, count, csv->field_count);
+            return firn_fail(error, FIRN_INVALID, "row %zu has %zu field%s, and the header %zu",
+                             csv->manifest->row + 1, count, firn_plural(count), csv->field_count);
         }
         for (int i = 0; i < FIRN_LAKE_COLUMN_COUNT; i++) {
             if (csv->columns[i] == NOT_THERE || csv->is_null[i]) continue;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/plural.h"
 #include "lake/sync_internal.h"
 
 const char *firn_sync_unit_name(const firn_sync_work *work, const firn_lake_file *file) {
@@ -125,8 +126,9 @@ typedef struct file_classes {
 static const char *difference(firn_sync_work *work, const firn_lake_file *file,
                               const firn_ledger_entry *entry) {
     if (file->size >= 0 && entry->size >= 0 && file->size != entry->size) {
-        return firn_arena_format(work->result->arena, "size was %lld bytes, is %lld",
-                                 (long long)entry->size, (long long)file->size);
+        return firn_arena_format(work->result->arena, "size was %lld byte%s, is %lld",
+                                 (long long)entry->size, firn_plural((uint64_t)entry->size),
+                                 (long long)file->size);
     }
     if (file->etag != NULL && entry->etag != NULL && strcmp(file->etag, entry->etag) != 0) {
         return "its ETag is another one";

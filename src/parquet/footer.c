@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/plural.h"
 #include "parquet/metadata_internal.h"
 
 /* Read at once from the end; holds the whole footer of most files, and the whole of small files. */
@@ -36,8 +37,8 @@ static firn_status tail_read(const firn_read_at *file, uint64_t size, tail *out,
 firn_status firn_parquet_footer_length(firn_slice end, uint64_t file_size, const char *name,
                                        uint64_t *length, firn_error *error) {
     if (file_size < MINIMUM_FILE_SIZE || file_size > INT64_MAX || end.size < TRAILER_SIZE) {
-        return firn_fail(error, FIRN_CORRUPT, "%s: a file of %llu bytes is no Parquet file", name,
-                         (unsigned long long)file_size);
+        return firn_fail(error, FIRN_CORRUPT, "%s: a file of %llu byte%s is no Parquet file", name,
+                         (unsigned long long)file_size, firn_plural(file_size));
     }
     const uint8_t *trailer = end.data + end.size - TRAILER_SIZE;
     if (memcmp(trailer + 4, "PARE", 4) == 0) {

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
+#include "base/plural.h"
 #include "codec/codec.h"
 #include "parquet/value_text.h"
 #include "parquet/verify_internal.h"
@@ -145,15 +146,15 @@ static firn_status check_encodings(firn_parquet_check *check, const page_sums *s
         const char *name = firn_parquet_encoding_name((firn_parquet_encoding)encoding);
         int64_t found = sums->by_encoding[encoding];
         if (found > 0 && !listed) {
-            FIRN_TRY(
-                firn_parquet_find(check, "encodings", false, error,
-                                  "%lld pages are encoded as %s, which the footer does not list",
-                                  (long long)found, name));
+            FIRN_TRY(firn_parquet_find(check, "encodings", false, error,
+                                       "%lld page%s encoded as %s, which the footer does not list",
+                                       (long long)found, found == 1 ? " is" : "s are", name));
         }
         if (chunk->encoding_stats_count == 0 || told == found) continue;
         FIRN_TRY(firn_parquet_find(check, "encodings", false, error,
-                                   "%lld pages are encoded as %s but encoding_stats says %lld",
-                                   (long long)found, name, (long long)told));
+                                   "%lld page%s encoded as %s but encoding_stats says %lld",
+                                   (long long)found, found == 1 ? " is" : "s are", name,
+                                   (long long)told));
     }
     return FIRN_OK;
 }
@@ -247,7 +248,7 @@ static firn_status check_v2_header(firn_parquet_check *check, const firn_parquet
     if (header->type != FIRN_PARQUET_DATA_PAGE_V2) return FIRN_OK;
     if (!firn_parquet_null_count_fits(check, &check->page, header->num_nulls)) {
         FIRN_TRY(firn_parquet_find(check, "page", true, error,
-                                   "there are %lld nulls but the header says %d", (long long)nulls,
+                                   "the nulls are %lld but the header says %d", (long long)nulls,
                                    (int)header->num_nulls));
     }
     if (!begins_row && check->page.levels > 0) {
@@ -255,8 +256,7 @@ static firn_status check_v2_header(firn_parquet_check *check, const firn_parquet
                                    "the page begins within a row, which a v2 page must not"));
     }
     if (header->num_rows == check->page.rows) return FIRN_OK;
-    return firn_parquet_find(check, "page", true, error,
-                             "there are %lld rows but the header says %d",
+    return firn_parquet_find(check, "page", true, error, "the rows are %lld but the header says %d",
                              (long long)check->page.rows, (int)header->num_rows);
 }
 
@@ -329,8 +329,9 @@ static firn_status check_size_statistics(firn_parquet_check *check, firn_error *
 static firn_status check_whole(firn_parquet_check *check, firn_error *error) {
     if (check->whole.rows != check->group->num_rows) {
         FIRN_TRY(firn_parquet_find(
-            check, "footer", false, error, "the column has %lld rows but its row group %lld",
-            (long long)check->whole.rows, (long long)check->group->num_rows));
+            check, "footer", false, error, "the column has %lld row%s but its row group %lld",
+            (long long)check->whole.rows, firn_plural((uint64_t)check->whole.rows),
+            (long long)check->group->num_rows));
     }
     FIRN_TRY(firn_parquet_check_statistics(check, &check->chunk->statistics, &check->whole, false,
                                            error));
@@ -341,7 +342,8 @@ static firn_status check_whole(firn_parquet_check *check, firn_error *error) {
     if (check->next_location < pages) {
         FIRN_TRY(firn_parquet_find(
             check, check->indexes.has_offset_index ? "offset_index" : "column_index", false, error,
-            "the index has %zu pages but the column %zu", pages, check->next_location));
+            "the index has %zu page%s but the column %zu", pages, firn_plural(pages),
+            check->next_location));
     }
     if (check->missed_values == 0) return FIRN_OK;
     return firn_parquet_find(check, "bloom_filter", false, error,

@@ -1,6 +1,8 @@
 /* Page indexes against pages (PageIndex.md; parquet.thrift, OffsetIndex and ColumnIndex). */
 #include "parquet/verify_internal.h"
 
+#include "base/plural.h"
+
 static firn_status check_location(firn_parquet_check *check, const firn_parquet_page *page,
                                   size_t entry, bool begins_row, firn_error *error) {
     const firn_parquet_page_location *location = &check->indexes.offset_index.pages[entry];
@@ -71,13 +73,13 @@ static firn_status check_entry(firn_parquet_check *check, size_t entry, firn_err
     if (index->null_counts != NULL &&
         !firn_parquet_null_count_fits(check, page, index->null_counts[entry])) {
         FIRN_TRY(firn_parquet_find(check, "column_index", true, error,
-                                   "there are %lld nulls but the column index says %lld",
+                                   "the nulls are %lld but the column index says %lld",
                                    (long long)nulls, (long long)index->null_counts[entry]));
     }
     if (index->nan_counts != NULL && firn_parquet_order_has_nan(check->order) &&
         index->nan_counts[entry] != page->bounds.nan_count) {
         FIRN_TRY(firn_parquet_find(check, "column_index", true, error,
-                                   "there are %lld NaN values but the column index says %lld",
+                                   "the NaN values are %lld but the column index says %lld",
                                    (long long)page->bounds.nan_count,
                                    (long long)index->nan_counts[entry]));
     }
@@ -91,9 +93,10 @@ static firn_status check_entry(firn_parquet_check *check, size_t entry, firn_err
                              error));
     if (!index->null_pages[entry]) return check_bounds(check, entry, error);
     if (page->values == 0) return FIRN_OK;
-    return firn_parquet_find(check, "column_index", true, error,
-                             "the page has %lld values but the column index says that all are null",
-                             (long long)page->values);
+    return firn_parquet_find(
+        check, "column_index", true, error,
+        "the page has %lld value%s but the column index says that all are null",
+        (long long)page->values, firn_plural((uint64_t)page->values));
 }
 
 firn_status firn_parquet_check_page_indexes(firn_parquet_check *check,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/cancel.h"
+#include "base/plural.h"
 #include "upkeep/verify_internal.h"
 
 void firn_verification_release(firn_verification *verification) {
@@ -81,8 +82,8 @@ firn_status firn_verify_exists(firn_table *table, firn_verification *out, const 
     }
     if (size < 0 || stat.size == (uint64_t)size) return FIRN_OK;
     return firn_verify_add(out, error, severity, "size", path, replaced,
-                           "%s has %llu bytes, and %lld are recorded", what,
-                           (unsigned long long)stat.size, (long long)size);
+                           "%s has %llu byte%s, and %lld are recorded", what,
+                           (unsigned long long)stat.size, firn_plural(stat.size), (long long)size);
 }
 
 static bool is_of_a_ref(const firn_table *table, const firn_snapshot *snapshot) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/plural.h"
 #include "parquet/verify.h"
 #include "puffin/deletion_vector.h"
 #include "puffin/puffin.h"
@@ -26,10 +27,10 @@ static firn_status check_vector(const firn_data_file *file, firn_slice blob, fir
     firn_roaring_free(positions);
     if (cardinality == (uint64_t)file->record_count) return FIRN_OK;
     return firn_verify_add(out, error, FIRN_VERIFY_ERROR, "vector", file->path, FIRN_VERIFY_WRITER,
-                           "the deletion vector at byte %lld has %llu positions, and its manifest "
+                           "the deletion vector at byte %lld has %llu position%s, and its manifest "
                            "counts %lld",
                            (long long)file->content_offset, (unsigned long long)cardinality,
-                           (long long)file->record_count);
+                           firn_plural(cardinality), (long long)file->record_count);
 }
 
 static const firn_puffin_blob *find_blob(const firn_puffin_footer *footer,

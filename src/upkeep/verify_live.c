@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "data/deletes.h"
 #include "upkeep/verify_internal.h"
 
@@ -82,9 +83,10 @@ static firn_status tell_past_end(firn_verifier *verifier, const firn_live_files 
         FIRN_TRY(firn_verify_add(verifier->out, error, FIRN_VERIFY_WARNING, "positions",
                                  files->deletes[i].entry.file.path, FIRN_VERIFY_WRITER,
                                  "in %s it deletes position %" PRIu64 " of %s, which has %" PRId64
-                                 " rows, from position 0 on",
+                                 " row%s, from position 0 on",
                                  ref, past->position, past->data->entry.file.path,
-                                 past->data->entry.file.record_count));
+                                 past->data->entry.file.record_count,
+                                 firn_plural((uint64_t)past->data->entry.file.record_count)));
     }
     return FIRN_OK;
 }

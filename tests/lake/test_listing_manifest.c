@@ -135,7 +135,7 @@ static void test_refused(void **state) {
         {"unit,rows\n3_4,9223372036854775807\n3_4,1\n", "row 2: the row counts of unit \"3_4\"",
          FIRN_BLOCKED},
         {"unit,rows\n3_4,1,2\n", "row 1 has 3 fields, and the header 2", FIRN_BLOCKED},
-        {"unit,rows\n3_4\n", "row 1 has 1 fields", FIRN_BLOCKED},
+        {"unit,rows\n3_4\n", "row 1 has 1 field", FIRN_BLOCKED},
         {"unit,rows\n\"3_4,1\n", "row 1: a quote is not closed", FIRN_BLOCKED},
         {"unit,rows\n\"3_4\"x,1\n", "behind the closing quote", FIRN_BLOCKED},
         {"unit,unit\n3_4,1\n", "two columns have the name \"unit\"", FIRN_BLOCKED},
